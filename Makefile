@@ -1,0 +1,47 @@
+# Toolmark. `make run` and `make test` are all a new machine needs; the rest is for
+# who works on it. Every command prints what it does.
+SHELL := /bin/bash
+BIN := bin/toolmark
+SHARED ?= ../shared
+# Bodies `make oracle` generates, and the time `make fuzz` gives each target.
+BODIES ?= 200000
+FUZZTIME ?= 30s
+
+.PHONY: help run build test test-real check bench eval fuzz oracle generate clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: build ## build, then scan a real MCP server (the bundled example where there is no Node)
+	@./scripts/run.sh $(BIN)
+
+build: ## build bin/toolmark
+	go build -trimpath -o $(BIN) ./cmd/toolmark
+
+test: ## everything that decides green
+	go vet ./...
+	go test ./...
+
+test-real: build ## probe real MCP servers from npm (needs Node and the npm registry)
+	TOOLMARK_REAL=1 go test -count=1 -v -run 'Real' ./internal/probe/
+
+check: ## what a change must pass before it is sent
+	./scripts/check.sh
+
+bench: build ## the figures of docs/performance.md, as ratios in one run
+	GOMAXPROCS=1 go run ./internal/bench
+
+eval: ## detection on ../shared/corpus; writes docs/detection.md
+	go run ./internal/eval -shared $(SHARED)
+
+fuzz: ## every fuzz target for FUZZTIME
+	./scripts/fuzz.sh $(FUZZTIME)
+
+oracle: build ## BODIES fresh bodies against CPython: 0 may differ
+	TOOLMARK_ORACLE_BODIES=$(BODIES) TOOLMARK_BIN=$(CURDIR)/$(BIN) go test -count=1 -v -timeout 60m -run 'Oracle' ./pin/
+
+generate: ## tables and documents that are made from data
+	go generate ./...
+
+clean:
+	rm -rf bin

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# What a change must pass before it is sent: format, vet, static analysis, generated
+# files and go.mod as committed, all tests with the race detector.
+set -euo pipefail
+say() { printf '\n== %s\n' "$*"; }
+
+say "gofumpt"
+unformatted=$(go run mvdan.cc/gofumpt@v0.12.0 -l .)
+[ -z "$unformatted" ] || { echo "not formatted: $unformatted"; exit 1; }
+
+say "vet"
+go vet ./...
+
+say "staticcheck"
+go run honnef.co/go/tools/cmd/staticcheck@2026.1 ./...
+
+say "go.mod is tidy"
+go mod tidy -diff
+
+say "generated files are what their generators give"
+go generate ./...
+git diff --exit-code -- '*_gen.go' docs/rules.md
+
+say "tests with the race detector"
+go test -race ./...
