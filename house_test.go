@@ -27,7 +27,7 @@ var house = map[string][]string{
 
 	"internal/probe":    {"canonjson", "textcheck"},
 	"internal/report":   {"canonjson", "pin", "rule", "textcheck"},
-	"internal/suppress": {},
+	"internal/suppression": {},
 
 	// Programs and helpers of tests: not part of what is shipped.
 	"internal/shared": {},
