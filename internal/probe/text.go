@@ -1,0 +1,96 @@
+package probe
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/toolmark/toolmark"
+)
+
+// The most code points of server text in one place of a message.
+const shortText = 160
+
+// cut gives at most n code points of s.
+func cut(s string, n int) string {
+	if end := toolmark.ByteOffset(s, n); end < len(s) {
+		return s[:end] + "…"
+	}
+	return s
+}
+
+// quoteShort gives text of the server in a form that is safe to print: quoted,
+// everything outside printable ASCII escaped, and cut.
+func quoteShort(s string) string {
+	end := toolmark.ByteOffset(s, shortText)
+	quoted := string(toolmark.AppendQuoted(nil, s[:end]))
+	if end < len(s) {
+		quoted += "…"
+	}
+	return quoted
+}
+
+// displayURL is raw without user and password. What is no URL is given as it is:
+// the transport refuses it.
+func displayURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.User == nil {
+		return raw
+	}
+	u.User = nil
+	return u.String()
+}
+
+// shellJoin writes a command line so that a POSIX shell reads the same words.
+func shellJoin(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%") != "" {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// notes gathers what the server did that it should not and that did not stop us.
+type notes struct {
+	mu       sync.Mutex
+	warnings []string
+	skipped  int
+	sample   string
+}
+
+// The most warnings kept; the rest would say the same.
+const maxWarnings = 20
+
+func (n *notes) warn(format string, args ...any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.warnings) < maxWarnings {
+		n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+// skip counts a line that is not a message.
+func (n *notes) skip(line []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.skipped++; n.skipped == 1 {
+		n.sample = quoteShort(string(line[:min(len(line), 4*shortText)]))
+	}
+}
+
+func (n *notes) all() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := append([]string(nil), n.warnings...)
+	switch {
+	case n.skipped == 1:
+		all = append(all, "skipped 1 line that is not a JSON-RPC message: "+n.sample)
+	case n.skipped > 1:
+		all = append(all, fmt.Sprintf("skipped %d lines that are not JSON-RPC messages, the first: %s", n.skipped, n.sample))
+	}
+	return all
+}
