@@ -107,7 +107,7 @@ func (t *httpTransport) checkRedirect(req *http.Request, via []*http.Request) er
 
 func (t *httpTransport) connect(context.Context) error {
 	t.session = ""
-	t.opts.Progress("connecting to " + quoteShort(t.url.Host))
+	t.opts.Progress("connecting to " + printable(t.url.Host))
 	return nil
 }
 

@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/toolmark/toolmark"
@@ -173,6 +174,11 @@ func (p *prober) transport(src Source) (transport, error) {
 	case src.URL != "":
 		return newHTTPTransport(src, p.opts, p.notes)
 	case len(src.Command) > 0 && src.Command[0] != "":
+		for _, v := range src.Env {
+			if strings.Index(v, "=") < 1 {
+				return nil, failure(toolmark.ErrUsage, nil, "a variable for the command is written NAME=value, not %s", quoteShort(v))
+			}
+		}
 		return newStdioTransport(src, p.opts, p.notes), nil
 	}
 	return nil, failure(toolmark.ErrUsage, nil, "a source needs a command or a URL")
@@ -187,17 +193,18 @@ func (p *prober) step(stage string) {
 // explain gives an error its final form. Whatever went wrong after the time was up
 // went wrong because of that.
 func (p *prober) explain(ctx context.Context, err error) error {
+	source := printable(p.source)
 	switch ctx.Err() {
 	case context.DeadlineExceeded:
 		return failure(toolmark.ErrTimeout, nil, "%s: no answer to %s within %s; give it longer with --timeout, or start the server by hand to see what it waits for%s",
-			p.source, p.stage, p.opts.Timeout, p.hint())
+			source, p.stage, p.opts.Timeout, p.hint())
 	case context.Canceled:
-		return failure(toolmark.ErrTimeout, ctx.Err(), "%s: stopped during %s", p.source, p.stage)
+		return failure(toolmark.ErrTimeout, ctx.Err(), "%s: stopped during %s", source, p.stage)
 	}
 	if e, ok := asFailure(err); ok {
-		return failure(e.Code, e.Err, "%s: %s", p.source, e.Message)
+		return failure(e.Code, e.Err, "%s: %s", source, e.Message)
 	}
-	return failure(toolmark.ErrProtocol, err, "%s: %s", p.source, p.stage)
+	return failure(toolmark.ErrProtocol, err, "%s: %s", source, p.stage)
 }
 
 // hint adds what the server said on the side, where it said something.

@@ -56,16 +56,14 @@ func (p *prober) read(ctx context.Context) (*parts, error) {
 			err = p.readLists(ctx, got)
 		}
 		var lost *lostError
-		if err == nil || again || !errors.As(err, &lost) {
+		if err == nil || again || got == nil || !errors.As(err, &lost) {
 			return got, err
 		}
 		// The second start offers what the server said it takes, or else the next
 		// older revision where it complained of the version without naming any.
-		if got != nil {
-			discover = got.version == discoverVersion
-			if next := olderVersion(lost, got.version); next != "" {
-				offer, discover = next, false
-			}
+		discover = got.version == discoverVersion
+		if next := olderVersion(lost, got.version); next != "" {
+			offer, discover = next, false
 		}
 		p.opts.Progress("session lost, starting again")
 	}

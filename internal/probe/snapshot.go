@@ -81,5 +81,5 @@ func (p *prober) unreadable(err error) error {
 	if e, ok := asFailure(err); ok {
 		code = e.Code
 	}
-	return failure(code, err, "%s: what the server declares cannot be read", p.source)
+	return failure(code, err, "%s: what the server declares cannot be read", printable(p.source))
 }

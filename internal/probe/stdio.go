@@ -41,7 +41,7 @@ func newStdioTransport(src Source, opts Options, n *notes) *stdio {
 
 func (s *stdio) connect(ctx context.Context) error {
 	s.close()
-	s.opts.Progress("starting " + cut(s.src.Command[0], shortText))
+	s.opts.Progress("starting " + printable(s.src.Command[0]))
 	c, err := startChild(s.src, s.opts.Stderr)
 	if err != nil {
 		return cannotStart(s.src, err)

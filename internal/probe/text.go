@@ -31,6 +31,14 @@ func quoteShort(s string) string {
 	return quoted
 }
 
+// printable gives s as it is where it is short and plain ASCII, else quoted.
+func printable(s string) string {
+	if len(s) > 2*shortText || strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return quoteShort(s)
+	}
+	return s
+}
+
 // displayURL is raw without user and password. What is no URL is given as it is:
 // the transport refuses it.
 func displayURL(raw string) string {

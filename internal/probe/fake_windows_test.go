@@ -1,0 +1,7 @@
+package probe
+
+import "os/exec"
+
+func ownSession(*exec.Cmd) {}
+
+func ignoreTerm() {}
