@@ -1,0 +1,359 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"unicode/utf8"
+)
+
+// hit is one place where a word of a family stands.
+type hit struct {
+	extent
+	// first and last are the place of its first word and the place behind its last
+	// one, in half words from the beginning of the text.
+	first, last int32
+	sentence    int32 // the sentence that holds it, -1 where it crosses an end
+}
+
+// position is a word of the text: where it starts, and how many half words stand
+// before it.
+type position struct{ start, units int32 }
+
+// join is a place where two fields of a tool meet in their joined text.
+type join struct{ start, end int }
+
+const (
+	halfWords = 2
+	// joinUnits is how many half words apart the meeting of two fields sets the words
+	// on its two sides.
+	joinUnits = 3 * halfWords
+)
+
+// analysis is what one text is matched from. It is made anew for each text; the
+// slices are kept. What a text may not need is computed when first asked for.
+type analysis struct {
+	set   *Set
+	text  string  // in NFC
+	back  []int32 // byte of text to byte of the reading; nil where they are the same
+	joins []join  // of a tool's joined text
+
+	folded []byte
+	origin []int32 // byte of folded to byte of text; nil where they are the same
+
+	words   [][]extent // per set of words: places found, in order of the key
+	hits    [][]hit    // per set of words: sorted, shortest only; valid where sorted
+	sorted  []bool
+	ends    [][]int32 // per set of literals: where they end in text
+	touched []int32   // sets with something in words or ends
+
+	sentences   []extent
+	hasSentence bool
+	positions   []position
+	hasPosition bool
+	quotes      []extent
+	hasQuotes   bool
+	runs        runLengths
+	hasRuns     bool
+}
+
+func newAnalysis(s *Set) *analysis {
+	return &analysis{
+		set: s, words: make([][]extent, s.sets), hits: make([][]hit, s.sets),
+		sorted: make([]bool, s.sets), ends: make([][]int32, s.sets),
+	}
+}
+
+// read takes a new text and finds the words of all families in it.
+func (a *analysis) read(text string, joins []join) {
+	for _, set := range a.touched {
+		a.words[set], a.hits[set], a.sorted[set], a.ends[set] = a.words[set][:0], a.hits[set][:0], false, a.ends[set][:0]
+	}
+	a.touched = a.touched[:0]
+	a.hasSentence, a.hasPosition, a.hasQuotes, a.hasRuns = false, false, false, false
+	a.text, a.back = composed(text)
+	a.joins = joins
+	a.fold()
+	a.set.index.scan(a.folded, a.found)
+}
+
+// fold writes the folded text, with padding, and the way back.
+func (a *analysis) fold() {
+	a.folded, a.origin = a.folded[:0], a.origin[:0]
+	i := 0
+	for ; i < len(a.text) && a.text[i] < utf8.RuneSelf; i++ {
+		a.folded = append(a.folded, asciiFold[a.text[i]])
+	}
+	if i < len(a.text) {
+		for j := range i {
+			a.origin = append(a.origin, int32(j))
+		}
+		for i < len(a.text) {
+			if c := a.text[i]; c < utf8.RuneSelf {
+				a.folded = append(a.folded, asciiFold[c])
+				a.origin = append(a.origin, int32(i))
+				i++
+				continue
+			}
+			r, size := utf8.DecodeRuneInString(a.text[i:])
+			a.folded = appendFold(a.folded, r)
+			for len(a.origin) < len(a.folded) {
+				a.origin = append(a.origin, int32(i))
+			}
+			i += size
+		}
+		a.origin = append(a.origin, int32(len(a.text)))
+	}
+	a.folded = append(a.folded, padding, padding, padding, padding)
+}
+
+// at gives the byte of the text from which byte i of the folded text comes.
+func (a *analysis) at(i int) int {
+	if len(a.origin) == 0 {
+		return i
+	}
+	return int(a.origin[i])
+}
+
+// endAt gives the byte of the text up to which the folded text before byte i comes.
+func (a *analysis) endAt(i int) int {
+	if len(a.origin) == 0 || i == 0 {
+		return i
+	}
+	// The last byte of the stretch tells its rune; the stretch ends behind that.
+	from := int(a.origin[i-1])
+	_, size := utf8.DecodeRuneInString(a.text[from:])
+	return from + size
+}
+
+func (a *analysis) found(l *literal, at int) {
+	for i := range l.users {
+		u := &l.users[i]
+		if u.entry == nil {
+			a.touch(u.set)
+			a.ends[u.set] = append(a.ends[u.set], int32(a.endAt(at+len(l.text))))
+			continue
+		}
+		if start, end, ok := u.entry.match(a.folded[:len(a.folded)-4], at); ok {
+			a.touch(u.set)
+			a.words[u.set] = append(a.words[u.set], extent{a.at(start), a.endAt(end)})
+		}
+	}
+}
+
+func (a *analysis) touch(set int32) {
+	if len(a.words[set]) == 0 && len(a.ends[set]) == 0 {
+		a.touched = append(a.touched, set)
+	}
+}
+
+// has reports whether anything of the set stands in the text.
+func (a *analysis) has(set int) bool { return len(a.words[set]) > 0 || len(a.ends[set]) > 0 }
+
+// of gives the places of a family's words in order. Where two overlap so that one
+// holds the other, only the shorter counts.
+func (a *analysis) of(f *family) []hit {
+	set := f.set
+	if a.sorted[set] || len(a.words[set]) == 0 {
+		return a.hits[set]
+	}
+	a.sorted[set] = true
+	found := a.words[set]
+	// By start, the longer first, so that a stretch comes before what it holds.
+	slices.SortFunc(found, func(x, y extent) int {
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end))
+	})
+	kept := found[:0]
+	for _, e := range found {
+		for len(kept) > 0 && kept[len(kept)-1].holds(e) {
+			kept = kept[:len(kept)-1]
+		}
+		kept = append(kept, e)
+	}
+	a.words[set] = kept
+	a.locate(set)
+	return a.hits[set]
+}
+
+func (a *analysis) locate(set int) {
+	positions, sentences := a.wordPositions(), a.sentenceList()
+	w, s := 0, 0
+	for _, e := range a.words[set] {
+		// Starts ascend, so the walk only goes on.
+		for w+1 < len(positions) && int(positions[w+1].start) <= e.start {
+			w++
+		}
+		first := w
+		if r, _ := utf8.DecodeRuneInString(a.text[e.start:]); !isWord(r) &&
+			w+1 < len(positions) && int(positions[w].start) < e.start && int(positions[w+1].start) < e.end {
+			first++ // the phrase starts with a mark, and its first word comes after it
+		}
+		last := first
+		for last+1 < len(positions) && int(positions[last+1].start) < e.end {
+			last++
+		}
+		h := hit{extent: e, sentence: -1}
+		if len(positions) > 0 {
+			h.first, h.last = positions[first].units, positions[last].units+unitsAt(a.text, int(positions[last].start))
+		}
+		for s < len(sentences) && sentences[s].end <= e.start {
+			s++
+		}
+		if s < len(sentences) && sentences[s].holds(e) {
+			h.sentence = int32(s)
+		}
+		a.hits[set] = append(a.hits[set], h)
+	}
+}
+
+func unitsAt(text string, i int) int32 {
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	if classOf(r) == classDense {
+		return 1
+	}
+	return halfWords
+}
+
+// wordPositions counts the words of the text.
+func (a *analysis) wordPositions() []position {
+	if a.hasPosition {
+		return a.positions
+	}
+	a.hasPosition = true
+	a.positions = a.positions[:0]
+	units, inWord, nextJoin := int32(0), false, 0
+	s := a.text
+	for i := 0; i < len(s); {
+		if nextJoin < len(a.joins) && i >= a.joins[nextJoin].start {
+			units += joinUnits
+			nextJoin++
+			inWord = false
+		}
+		var class charClass
+		size := 1
+		if c := s[i]; c < utf8.RuneSelf {
+			class = asciiClass[c]
+			if c == '\'' && inWord && i+1 < len(s) && s[i+1] < utf8.RuneSelf && asciiClass[s[i+1]] == classWord {
+				class = classWord
+			}
+		} else {
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			class = classOf(r)
+			if inWord && isApostrophe(r) {
+				if next, _ := utf8.DecodeRuneInString(s[i+size:]); classOf(next) == classWord {
+					class = classWord
+				}
+			}
+		}
+		switch {
+		case class == classDense:
+			a.positions = append(a.positions, position{int32(i), units})
+			units++
+			inWord = false
+		case class != classWord:
+			inWord = false
+		case !inWord:
+			a.positions = append(a.positions, position{int32(i), units})
+			units += halfWords
+			inWord = true
+		}
+		i += size
+	}
+	return a.positions
+}
+
+func (a *analysis) sentenceList() []extent {
+	if !a.hasSentence {
+		a.hasSentence = true
+		a.sentences = appendSentences(a.sentences[:0], a.text)
+	}
+	return a.sentences
+}
+
+// sentenceAt gives the sentence in which byte i stands, or the next one.
+func (a *analysis) sentenceAt(i int) int {
+	list := a.sentenceList()
+	return min(sort.Search(len(list), func(n int) bool { return list[n].end > i }), max(len(list)-1, 0))
+}
+
+// sentencesOf gives the stretch of the sentences that m touches.
+func (a *analysis) sentencesOf(m extent) extent {
+	list := a.sentenceList()
+	if len(list) == 0 {
+		return m
+	}
+	first, last := list[a.sentenceAt(m.start)], list[a.sentenceAt(max(m.start, m.end-1))]
+	return extent{min(first.start, m.start), max(last.end, m.end)}
+}
+
+// runLengths are the longest runs, in characters, of what a pattern may repeat
+// without a bound.
+type runLengths struct{ glue, solid int }
+
+func (a *analysis) runLengths() runLengths {
+	if a.hasRuns {
+		return a.runs
+	}
+	a.hasRuns, a.runs = true, runLengths{}
+	glue, solid := 0, 0
+	for _, r := range a.text {
+		space := classOf(r) == classSpace
+		if space {
+			solid = 0
+		} else if solid++; solid > a.runs.solid {
+			a.runs.solid = solid
+		}
+		if space || r == '-' || r == '_' {
+			if glue++; glue > a.runs.glue {
+				a.runs.glue = glue
+			}
+		} else {
+			glue = 0
+		}
+	}
+	return a.runs
+}
+
+var quotePairs = map[rune]rune{
+	'"': '"', '“': '”', '„': '“', '«': '»', '‘': '’', '`': '`', '「': '」', '『': '』', '\'': '\'', '»': '«',
+}
+
+// quoteList gives the stretches inside quotation marks, no longer than a sentence.
+// An apostrophe opens a quotation only where no letter stands before it.
+func (a *analysis) quoteList() []extent {
+	if a.hasQuotes {
+		return a.quotes
+	}
+	a.hasQuotes = true
+	a.quotes = a.quotes[:0]
+	for _, sentence := range a.sentenceList() {
+		var open rune
+		from := 0
+		for i := sentence.start; i < sentence.end; {
+			r, size := utf8.DecodeRuneInString(a.text[i:])
+			before, _ := utf8.DecodeLastRuneInString(a.text[:i])
+			after, _ := utf8.DecodeRuneInString(a.text[i+size:])
+			switch {
+			case open == 0:
+				if closing := quotePairs[r]; closing != 0 && (i == 0 || !isWord(before)) {
+					open, from = closing, i+size
+				}
+			case r == open || open == '“' && r == '”':
+				if r == '\'' && isWord(after) {
+					break // an apostrophe
+				}
+				a.quotes = append(a.quotes, extent{from, i})
+				open = 0
+			}
+			i += size
+		}
+	}
+	return a.quotes
+}
+
+func (a *analysis) quoted(m extent) bool {
+	list := a.quoteList()
+	i := sort.Search(len(list), func(n int) bool { return list[n].end >= m.end })
+	return i < len(list) && list[i].holds(m)
+}

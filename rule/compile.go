@@ -1,0 +1,66 @@
+package rule
+
+import (
+	"cmp"
+	"regexp/syntax"
+	"slices"
+)
+
+// finish checks what no single file can tell, and builds what matching reads.
+func (l *loader) finish() {
+	s := l.set
+	slices.SortFunc(s.rules, func(a, b *Rule) int { return cmp.Compare(a.ID, b.ID) })
+	for i, rule := range s.rules {
+		rule.index = i
+		if s.retired[rule.ID] {
+			r := reader{file: rule.File, rule: rule.ID}
+			r.fault(1, "the id is retired: ids are permanent, a new rule needs a new one")
+			l.faults = append(l.faults, r.faults...)
+		}
+		for _, alt := range rule.alternatives {
+			alt.order = len(s.alternatives)
+			s.alternatives = append(s.alternatives, alt)
+			for _, c := range alt.conditions {
+				l.use(c)
+			}
+			l.useExcuses(alt.unless)
+			l.useExcuses(alt.downgrade)
+			if alt.span == SpanTool && !slices.Contains(s.toolMasks, rule.surfaces) {
+				s.toolMasks = append(s.toolMasks, rule.surfaces)
+			}
+		}
+		l.useExcuses(rule.unless)
+		l.useExcuses(rule.downgrade)
+	}
+	s.index.build(l.users)
+}
+
+func (l *loader) useExcuses(list []*excuse) {
+	for _, e := range list {
+		l.use(&e.condition)
+	}
+}
+
+// use gives the families that a condition reads a set in the index.
+func (l *loader) use(c *condition) {
+	n := c.near
+	if n == nil {
+		return
+	}
+	for _, list := range [][]*family{n.families, n.without, n.opens, {n.not, n.omit}} {
+		for _, f := range list {
+			if f == nil || f.set >= 0 {
+				continue
+			}
+			f.set = l.set.sets
+			l.set.sets++
+			for i := range f.entries {
+				e := &f.entries[i]
+				l.users[e.key()] = append(l.users[e.key()], user{int32(f.set), e})
+			}
+		}
+	}
+}
+
+// require finds what a text must hold for a pattern to match.
+func (l *loader) require(*pattern, *syntax.Regexp) error { return nil }

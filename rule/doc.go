@@ -1,0 +1,2 @@
+// Package rule is the rule format: it decodes, checks, compiles and matches rules.
+package rule

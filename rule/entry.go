@@ -1,0 +1,266 @@
+package rule
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// family is a named set of words and phrases.
+type family struct {
+	name    string
+	entries []entry
+	set     int // number of its words' set in the index, -1 where no rule reads it
+	number  int
+}
+
+// entry is one word or phrase of a family.
+type entry struct {
+	parts   []part
+	turkish bool // i, dotted or not, is one letter also in regular expressions
+}
+
+// part is one word of an entry, folded.
+type part struct {
+	text string
+	// source is the text as written, composed.
+	source string
+	// before and after let letters stand before and after the text in the same word.
+	before, after bool
+	// any is a word of any letters; it has no text.
+	any bool
+}
+
+// isGlue tells what may stand between the words of a phrase: white space, and what
+// joins words in names.
+func isGlue(r rune) bool { return r == '-' || r == '_' || classOf(r) == classSpace }
+
+// parseEntry reads a word or phrase as it stands in a family.
+func parseEntry(text, language string) (entry, error) {
+	text = norm.NFC.String(text)
+	fields := strings.FieldsFunc(text, func(r rune) bool { return classOf(r) == classSpace || r == '_' })
+	if len(fields) == 0 {
+		return entry{}, fmt.Errorf("an empty word")
+	}
+	if len(text) > 120 || len(fields) > 8 {
+		return entry{}, fmt.Errorf("%q is too long: at most 120 bytes and 8 words", text)
+	}
+	e := entry{turkish: language == "tr" || language == "az"}
+	for i, f := range fields {
+		var p part
+		if f == "*" {
+			if i == 0 || i == len(fields)-1 {
+				return entry{}, fmt.Errorf("%q begins or ends with a word of any letters", text)
+			}
+			p.any = true
+			e.parts = append(e.parts, p)
+			continue
+		}
+		p.source, p.before = strings.CutPrefix(f, "*")
+		p.source, p.after = strings.CutSuffix(p.source, "*")
+		if strings.Contains(p.source, "*") {
+			return entry{}, fmt.Errorf("%q: * may stand at the beginning or the end of a word only", text)
+		}
+		p.text = fold(p.source)
+		if p.text == "" {
+			return entry{}, fmt.Errorf("%q: a word without letters", text)
+		}
+		last, _ := utf8.DecodeLastRuneInString(p.text)
+		if unicode.Is(unicode.Hangul, last) {
+			p.after = true // particles are written onto the noun
+		}
+		if (p.before || p.after) && utf8.RuneCountInString(p.text) < 2 {
+			return entry{}, fmt.Errorf("%q: a word with * needs two letters or more", text)
+		}
+		e.parts = append(e.parts, p)
+	}
+	return e, nil
+}
+
+// key gives the folded text that stands wherever the entry does, and at which
+// match is called.
+func (e *entry) key() string { return e.parts[0].text }
+
+// match reports whether the entry stands in folded text s with its key at s[at:],
+// and from where to where.
+func (e *entry) match(s []byte, at int) (start, end int, ok bool) {
+	first := &e.parts[0]
+	start, end = at, at+len(first.text)
+	switch {
+	case first.before:
+		start = wordStart(s, at)
+	case !wordStarts(s, at) && !startsDense(first.text):
+		return 0, 0, false
+	}
+	if end, ok = first.finish(s, end); !ok {
+		return 0, 0, false
+	}
+	for i := 1; i < len(e.parts); i++ {
+		p := &e.parts[i]
+		next := skipGlue(s, end)
+		if next == end && !p.joins(&e.parts[i-1]) {
+			return 0, 0, false
+		}
+		switch {
+		case p.any:
+			end = wordEnd(s, next)
+			if end == next {
+				return 0, 0, false
+			}
+			continue
+		case p.before:
+			word := wordEnd(s, next)
+			n := strings.Index(string(s[next:word]), p.text)
+			if n < 0 {
+				return 0, 0, false
+			}
+			next += n
+		case !hasPrefix(s[next:], p.text):
+			return 0, 0, false
+		}
+		if end, ok = p.finish(s, next+len(p.text)); !ok {
+			return 0, 0, false
+		}
+	}
+	return start, end, true
+}
+
+// joins lets words of a script without spaces follow each other without any.
+func (p *part) joins(previous *part) bool {
+	return startsDense(p.text) && previous.text != "" && endsDense(previous.text)
+}
+
+// finish gives where a word ends whose text ends at s[:end].
+func (p *part) finish(s []byte, end int) (int, bool) {
+	last, _ := utf8.DecodeLastRuneInString(p.text)
+	switch c := classOf(last); {
+	case c != classWord:
+		return end, true
+	case p.after:
+		return wordEnd(s, end), true
+	default:
+		return end, wordEnds(s, end)
+	}
+}
+
+func startsDense(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return classOf(r) == classDense
+}
+
+func endsDense(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return classOf(r) == classDense
+}
+
+func hasPrefix(s []byte, prefix string) bool {
+	return len(s) >= len(prefix) && string(s[:len(prefix)]) == prefix
+}
+
+func skipGlue(s []byte, i int) int {
+	for i < len(s) {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(s[i:])
+		}
+		if !isGlue(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// wordEnd gives the end of the letters that go on at s[i:].
+func wordEnd(s []byte, i int) int {
+	for i < len(s) {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(s[i:])
+		}
+		if classOf(r) != classWord {
+			if isApostrophe(r) && !wordEnds(s, i+size) && i+size < len(s) {
+				i += size
+				continue
+			}
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// wordStart gives the start of the letters that end at s[:i].
+func wordStart(s []byte, i int) int {
+	for i > 0 {
+		r, size := rune(s[i-1]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeLastRune(s[:i])
+		}
+		if classOf(r) != classWord {
+			break
+		}
+		i -= size
+	}
+	return i
+}
+
+// regex writes the entry as a regular expression. An ASCII letter or digit at
+// either end gets a word boundary; RE2 knows none for other letters.
+func (e *entry) regex(b *strings.Builder) {
+	const glue, letters = `[\s_\-]+`, `[\pL\pM\pN]*`
+	for i := range e.parts {
+		p := &e.parts[i]
+		if i > 0 {
+			if p.joins(&e.parts[i-1]) {
+				b.WriteString(`[\s_\-]*`)
+			} else {
+				b.WriteString(glue)
+			}
+		}
+		if p.any {
+			b.WriteString(`[\pL\pM\pN'’]+`)
+			continue
+		}
+		switch {
+		case p.before:
+			b.WriteString(letters)
+		case i == 0 && isASCIIWord(p.source[0]):
+			b.WriteString(`\b`)
+		}
+		p.quote(b, e.turkish)
+		switch last, _ := utf8.DecodeLastRuneInString(p.source); {
+		case p.after && classOf(last) == classWord:
+			b.WriteString(letters)
+		case isASCIIWord(p.source[len(p.source)-1]):
+			b.WriteString(`\b`)
+		}
+	}
+}
+
+func (p *part) quote(b *strings.Builder, turkish bool) {
+	if !turkish && !strings.ContainsAny(p.source, "ßẞ’'İı") {
+		b.WriteString(regexp.QuoteMeta(p.source))
+		return
+	}
+	for _, r := range p.source {
+		switch {
+		case r == 'ß' || r == 'ẞ':
+			b.WriteString(`(?:ss|[ßẞ])`)
+		case r == 'İ' || r == 'ı' || turkish && (r == 'i' || r == 'I'):
+			b.WriteString(`[iIİı]`)
+		case isApostrophe(r):
+			b.WriteString(`['’ʼ]`)
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+}
+
+func isASCIIWord(c byte) bool {
+	return c == '_' || c < utf8.RuneSelf && asciiClass[c] == classWord
+}

@@ -1,0 +1,214 @@
+package rule
+
+import (
+	"unicode/utf8"
+)
+
+// outcome is what an alternative found in a text.
+type outcome struct {
+	match
+	alternative *alternative
+	weak        bool // taken down by a downgrade
+}
+
+// better reports whether o is to be reported in place of p: a match that nothing
+// weakens first, then the earliest, then the shortest.
+func (o *outcome) better(p *outcome) bool {
+	switch {
+	case p.alternative == nil:
+		return true
+	case o.weak != p.weak:
+		return p.weak
+	case o.start != p.start:
+		return o.start < p.start
+	}
+	return o.end < p.end
+}
+
+// evaluate gives the best match of an alternative in the text. The span is the one
+// to use in place of the alternative's own: a tool's joined text is one field.
+func (a *analysis) evaluate(alt *alternative, span Span) (best outcome) {
+	if span == SpanTool {
+		span = SpanField
+	}
+	a.eachMatch(alt, span, func(m match) bool {
+		if a.excused(alt.unless, m) || a.excused(alt.rule.unless, m) {
+			return true
+		}
+		o := outcome{match: m, alternative: alt}
+		o.weak = a.excused(alt.downgrade, m) || a.excused(alt.rule.downgrade, m)
+		if o.better(&best) {
+			best = o
+		}
+		return o.weak // go on to look for one that is not
+	})
+	return best
+}
+
+func (a *analysis) eachMatch(alt *alternative, span Span, yield func(match) bool) {
+	if len(alt.conditions) == 1 {
+		a.eachOf(alt.conditions[0], span, yield)
+		return
+	}
+	a.eachJoint(alt, span, yield)
+}
+
+func (a *analysis) eachOf(c *condition, span Span, yield func(match) bool) {
+	if c.near != nil {
+		a.eachNear(c.near, span, yield)
+		return
+	}
+	a.eachRegexp(c.regex, span, yield)
+}
+
+// eachJoint gives the stretches in which all conditions of an alternative hold, one
+// for each unit of the span: the first match of each condition, from the earliest
+// start to the last end.
+func (a *analysis) eachJoint(alt *alternative, span Span, yield func(match) bool) {
+	first := make([]map[int]match, len(alt.conditions))
+	for i, c := range alt.conditions {
+		first[i] = map[int]match{}
+		a.eachOf(c, span, func(m match) bool {
+			from, to := a.units(m.extent, span)
+			for u := from; u <= to; u++ {
+				if _, ok := first[i][u]; !ok {
+					first[i][u] = m
+				}
+			}
+			return true
+		})
+		if len(first[i]) == 0 {
+			return
+		}
+	}
+	for u := range max(len(a.sentenceList()), 1) {
+		joint, ok := first[0][u]
+		parts := appendParts(nil, joint)
+		for _, matches := range first[1:] {
+			m, has := matches[u]
+			ok = ok && has
+			joint.start, joint.end = min(joint.start, m.start), max(joint.end, m.end)
+			parts = appendParts(parts, m)
+		}
+		joint.parts = parts
+		if ok && !yield(joint) {
+			return
+		}
+	}
+}
+
+func appendParts(parts []extent, m match) []extent {
+	if m.parts == nil {
+		return append(parts, m.extent)
+	}
+	return append(parts, m.parts...)
+}
+
+// units gives the numbers of the units of a span that hold m: sentences, pairs
+// (numbered by their first sentence), or the one unit of a whole text.
+func (a *analysis) units(m extent, span Span) (from, to int) {
+	switch span {
+	case SpanSentence:
+		n := a.sentenceAt(m.start)
+		return n, n
+	case SpanPair:
+		first, last := a.sentenceAt(m.start), a.sentenceAt(max(m.start, m.end-1))
+		return max(last-1, 0), first
+	}
+	return 0, 0
+}
+
+// excused reports whether one of the excuses holds for m.
+func (a *analysis) excused(excuses []*excuse, m match) bool {
+	for _, e := range excuses {
+		if a.excusedBy(e, m) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analysis) excusedBy(e *excuse, m match) bool {
+	if e.quoted && !a.quoted(m.extent) {
+		return false
+	}
+	if e.regex == nil && e.near == nil {
+		return e.quoted
+	}
+	if e.regex != nil && !a.mayMatch(e.regex) {
+		return false
+	}
+	where := a.sentencesOf(m.extent)
+	switch {
+	case e.around > 0:
+		where = a.around(m.extent, e.around)
+	case e.scope == scopeClause:
+		where = clauseAround(a.text, where, m.extent)
+	}
+	if e.regex != nil {
+		return e.regex.regexp().MatchString(a.text[where.start:where.end])
+	}
+	found := false
+	a.eachNearIn(e.near, where, func(match) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// around widens m by n code points on both sides.
+func (a *analysis) around(m extent, n int) extent {
+	for range n {
+		_, size := utf8.DecodeLastRuneInString(a.text[:m.start])
+		m.start -= size
+		_, size = utf8.DecodeRuneInString(a.text[m.end:])
+		m.end += size
+	}
+	return m
+}
+
+// eachRegexp calls yield for the matches of a pattern in each unit of the span.
+func (a *analysis) eachRegexp(p *pattern, span Span, yield func(match) bool) {
+	if !a.mayMatch(p) {
+		return
+	}
+	re := p.regexp()
+	for _, unit := range a.unitList(span) {
+		for _, at := range re.FindAllStringIndex(a.text[unit.start:unit.end], -1) {
+			if !yield(match{extent: extent{unit.start + at[0], unit.start + at[1]}}) {
+				return
+			}
+		}
+	}
+}
+
+func (a *analysis) mayMatch(*pattern) bool { return true }
+
+// unitList gives the stretches of the text that a span names.
+func (a *analysis) unitList(span Span) []extent {
+	switch span {
+	case SpanSentence:
+		return a.sentenceList()
+	case SpanPair:
+		list := a.sentenceList()
+		if len(list) < 2 {
+			return list
+		}
+		pairs := make([]extent, len(list)-1)
+		for i := range pairs {
+			pairs[i] = extent{list[i].start, list[i+1].end}
+		}
+		return pairs
+	}
+	return []extent{{0, len(a.text)}}
+}
+
+// eachNearIn gives the matches of n that stand inside a stretch.
+func (a *analysis) eachNearIn(n *near, in extent, yield func(match) bool) {
+	a.eachNear(n, SpanField, func(m match) bool {
+		if m.start >= in.end {
+			return false
+		}
+		return !in.holds(m.extent) || yield(m)
+	})
+}

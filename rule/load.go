@@ -1,0 +1,364 @@
+package rule
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/toolmark/toolmark"
+)
+
+// Limits of a rule set.
+const (
+	maxFile  = 1 << 20 // bytes of one file
+	maxFiles = 2000
+	maxNear  = 4 // families of one near condition
+	// MaxWithin is the most words a near condition may reach over.
+	MaxWithin     = 60
+	defaultWithin = 8
+	maxAround     = 200 // code points
+)
+
+// Options changes how a rule set is loaded. The zero Options checks all that can be
+// checked without running the examples.
+type Options struct {
+	// Deferred leaves for later what only Verify and Examples need: examples are not
+	// decoded, and a regular expression is compiled when it is first needed. It is for
+	// a set whose Verify runs in the tests of the program that carries it.
+	Deferred bool
+	// Base is a set whose word families the new set may use. Its rule ids and its
+	// retired ids may not be used again.
+	Base *Set
+}
+
+// Load reads a rule set: every .yaml file below the root of fsys is a rule, apart
+// from words/*.yaml, which are word families, and retired.yaml, the list of ids that
+// must never be used again. Files and folders whose names begin with a dot or an
+// underscore are passed over. The error joins all faults, each with file, line and
+// rule.
+func Load(fsys fs.FS) (*Set, error) { return Options{}.Load(fsys) }
+
+// loader is the state of one Load.
+type loader struct {
+	options  Options
+	set      *Set
+	numbered []*family
+	users    map[string][]user
+	needSets map[string]int32
+	faults   []error
+}
+
+// Load is the function Load with options.
+func (o Options) Load(fsys fs.FS) (*Set, error) {
+	l := &loader{options: o, set: &Set{
+		byID: map[string]*Rule{}, families: map[string]*family{}, retired: map[string]bool{},
+	}, users: map[string][]user{}, needSets: map[string]int32{}}
+	if o.Base != nil {
+		for _, f := range slices.SortedFunc(valuesOf(o.Base.families), func(a, b *family) int { return cmp.Compare(a.name, b.name) }) {
+			own := &family{name: f.name, entries: slices.Clone(f.entries), set: -1, number: len(l.numbered)}
+			l.set.families[f.name] = own
+			l.numbered = append(l.numbered, own)
+		}
+	}
+	files, err := ruleFiles(fsys)
+	if err != nil {
+		return nil, fmt.Errorf("load rules: %w", err)
+	}
+	// Words first: rules name them.
+	for _, words := range []bool{true, false} {
+		for _, file := range files {
+			if (path.Dir(file) == "words" || strings.HasSuffix(path.Dir(file), "/words")) != words {
+				continue
+			}
+			data, err := fs.ReadFile(fsys, file)
+			if err != nil {
+				return nil, fmt.Errorf("load rules: %w", err)
+			}
+			switch {
+			case words:
+				l.readWords(file, data)
+			case path.Base(file) == "retired.yaml":
+				l.readRetired(file, data)
+			default:
+				l.readRule(file, data)
+			}
+		}
+	}
+	l.finish()
+	if len(l.faults) > 0 {
+		return nil, fmt.Errorf("load rules: %w", errors.Join(l.faults...))
+	}
+	return l.set, nil
+}
+
+func valuesOf[K comparable, V any](m map[K]V) func(yield func(V) bool) {
+	return func(yield func(V) bool) {
+		for _, v := range m {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+func ruleFiles(fsys fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); p != "." && (name[0] == '.' || name[0] == '_') {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() || path.Ext(p) != ".yaml" && path.Ext(p) != ".yml" {
+			return nil
+		}
+		if path.Ext(p) == ".yml" {
+			return fmt.Errorf("%s: the name must end in .yaml", p)
+		}
+		if files = append(files, p); len(files) > maxFiles {
+			return fmt.Errorf("more than %d files", maxFiles)
+		}
+		return nil
+	})
+	return files, err // WalkDir goes in lexical order
+}
+
+func (l *loader) readRetired(file string, data []byte) {
+	r := &reader{file: file}
+	if n := r.document(data, yaml.SequenceNode); n != nil {
+		for _, id := range r.texts(n) {
+			l.set.retired[id] = true
+		}
+	}
+	l.faults = append(l.faults, r.faults...)
+}
+
+// isID tells permanent names: lower-case letters, digits and single hyphens.
+func isID(s string) bool {
+	if s == "" || len(s) > 80 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			continue
+		}
+		if c != '-' || i == 0 || i == len(s)-1 || s[i-1] == '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// ruleReader reads one rule.
+type ruleReader struct {
+	reader
+	l    *loader
+	rule *Rule
+}
+
+// withoutExamples cuts the examples off, where they are the last member.
+func withoutExamples(data []byte) ([]byte, bool) {
+	i := bytes.Index(data, []byte("\nexamples:"))
+	if i < 0 {
+		return data, false
+	}
+	for _, line := range bytes.Split(data[i+1:], []byte("\n"))[1:] {
+		if len(line) > 0 && line[0] != ' ' && line[0] != '#' && line[0] != '\r' && !bytes.HasPrefix(line, []byte("- ")) {
+			return data, false
+		}
+	}
+	return data[:i+1], true
+}
+
+func (l *loader) readRule(file string, data []byte) {
+	r := &ruleReader{reader: reader{file: file}, l: l, rule: &Rule{File: file, source: data, index: -1}}
+	head := data
+	required := []string{"id", "title", "act", "severity", "explain", "fix", "any", "examples"}
+	if l.options.Deferred {
+		var cut bool
+		if head, cut = withoutExamples(data); cut {
+			required = required[:len(required)-1]
+		}
+	}
+	if n := r.document(head, yaml.MappingNode); n != nil {
+		r.read(n, required)
+	}
+	l.faults = append(l.faults, r.faults...)
+}
+
+func (r *ruleReader) read(n *yaml.Node, required []string) {
+	rule := r.rule
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "id" {
+			r.reader.rule = n.Content[i+1].Value
+			rule.ID = r.reader.rule
+		}
+	}
+	str := func(into *string) func(_, v *yaml.Node) {
+		return func(_, v *yaml.Node) { *into = strings.TrimSpace(r.text(v)) }
+	}
+	var examples *yaml.Node
+	r.members(n, map[string]func(key, value *yaml.Node){
+		"id": func(_, v *yaml.Node) { r.id(v) }, "title": str(&rule.Title), "explain": str(&rule.Explain), "fix": str(&rule.Fix),
+		"act": func(_, v *yaml.Node) {
+			act, err := ParseAct(r.text(v))
+			if err != nil {
+				r.fault(v.Line, "%v", err)
+			}
+			rule.Act = act
+		},
+		"severity": func(_, v *yaml.Node) {
+			severity, err := toolmark.ParseSeverity(r.text(v))
+			if err != nil {
+				r.fault(v.Line, "%v", err)
+			}
+			rule.Severity = severity
+		},
+		"references": func(_, v *yaml.Node) { rule.References = r.texts(v) },
+		"surfaces": func(_, v *yaml.Node) {
+			for _, name := range r.texts(v) {
+				surface, err := toolmark.ParseSurface(name)
+				if err != nil {
+					r.fault(v.Line, "%v", err)
+				}
+				rule.Surfaces = append(rule.Surfaces, surface)
+			}
+			rule.surfaces = maskOf(rule.Surfaces)
+		},
+		"readings":  func(_, v *yaml.Node) { rule.Readings = r.texts(v) },
+		"any":       func(_, v *yaml.Node) { r.alternatives(v) },
+		"unless":    func(_, v *yaml.Node) { rule.unless = r.excuses(v) },
+		"downgrade": func(_, v *yaml.Node) { rule.downgrade = r.excuses(v) },
+		"examples":  func(_, v *yaml.Node) { examples = v },
+	}, required...)
+	if examples != nil {
+		r.readExamples(examples)
+		rule.source = nil
+	} else {
+		rule.deferExamples()
+	}
+	if len(r.faults) > 0 {
+		return
+	}
+	rule.index = len(r.l.set.rules)
+	r.l.set.rules = append(r.l.set.rules, rule)
+	r.l.set.byID[rule.ID] = rule
+}
+
+func (r *ruleReader) id(v *yaml.Node) {
+	id := r.text(v)
+	base := r.l.options.Base
+	switch {
+	case !isID(id):
+		r.fault(v.Line, "%q: an id is lower-case letters, digits and hyphens", id)
+	case strings.TrimSuffix(path.Base(r.file), path.Ext(r.file)) != id:
+		r.fault(v.Line, "the file of rule %q must be named %s.yaml", id, id)
+	case r.l.set.byID[id] != nil:
+		r.fault(v.Line, "the id is that of %s too", r.l.set.byID[id].File)
+	case base != nil && (base.byID[id] != nil || base.retired[id]):
+		r.fault(v.Line, "the id is that of a built-in rule, or was")
+	}
+}
+
+func (r *ruleReader) alternatives(v *yaml.Node) {
+	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
+		r.fault(v.Line, "\"any\" must be a list of alternatives")
+		return
+	}
+	seen := map[string]bool{}
+	for _, item := range v.Content {
+		alt := &alternative{rule: r.rule, span: SpanSentence, line: item.Line}
+		c := r.newCondition()
+		decoders := c.decoders()
+		decoders["id"] = func(_, v *yaml.Node) {
+			alt.id = r.text(v)
+			switch {
+			case !isID(alt.id):
+				r.fault(v.Line, "%q: an id is lower-case letters, digits and hyphens", alt.id)
+			case seen[alt.id]:
+				r.fault(v.Line, "alternative %q stands twice", alt.id)
+			}
+			seen[alt.id] = true
+		}
+		decoders["span"] = func(_, v *yaml.Node) { alt.span = r.span(v) }
+		decoders["unless"] = func(_, v *yaml.Node) { alt.unless = r.excuses(v) }
+		decoders["downgrade"] = func(_, v *yaml.Node) { alt.downgrade = r.excuses(v) }
+		decoders["all"] = func(key, v *yaml.Node) {
+			if v.Kind != yaml.SequenceNode || len(v.Content) < 2 || len(v.Content) > maxNear {
+				r.fault(key.Line, "\"all\" must be a list of two to %d conditions", maxNear)
+				return
+			}
+			for _, part := range v.Content {
+				c := r.newCondition()
+				if r.members(part, c.decoders()) {
+					alt.conditions = append(alt.conditions, c.finish(part.Line))
+				}
+			}
+		}
+		if !r.members(item, decoders, "id") {
+			continue
+		}
+		switch {
+		case alt.conditions == nil:
+			alt.conditions = []*condition{c.finish(item.Line)}
+		case c.given():
+			r.fault(item.Line, "\"all\" stands in place of \"regex\" and \"near\"")
+		}
+		r.rule.alternatives = append(r.rule.alternatives, alt)
+	}
+}
+
+func (r *ruleReader) span(v *yaml.Node) Span {
+	return Span(r.oneOf(v, string(SpanSentence), string(SpanPair), string(SpanField), string(SpanTool)))
+}
+
+const (
+	scopeSentence = "sentence"
+	scopeClause   = "clause"
+)
+
+func (r *ruleReader) excuses(v *yaml.Node) []*excuse {
+	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
+		r.fault(v.Line, "must be a list of conditions")
+		return nil
+	}
+	var list []*excuse
+	for _, item := range v.Content {
+		e := &excuse{scope: scopeSentence}
+		c := r.newCondition()
+		decoders := c.decoders()
+		spanned := false
+		decoders["span"] = func(_, v *yaml.Node) {
+			e.scope, spanned = r.oneOf(v, scopeSentence, scopeClause), true
+		}
+		decoders["around"] = func(_, v *yaml.Node) { e.around = r.number(v, 1, maxAround) }
+		decoders["quoted"] = func(_, v *yaml.Node) {
+			if e.quoted = v.Value == "true"; !e.quoted {
+				r.fault(v.Line, "\"quoted\" must be true or not stand here")
+			}
+		}
+		if !r.members(item, decoders) {
+			continue
+		}
+		if spanned && e.around > 0 {
+			r.fault(item.Line, "\"around\" stands in place of \"span\"")
+		}
+		if c.given() || !e.quoted {
+			e.condition = *c.finish(item.Line)
+		}
+		list = append(list, e)
+	}
+	return list
+}

@@ -1,0 +1,297 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/textcheck"
+)
+
+// Field is one text of a tool, or of another part of a manifest.
+type Field struct {
+	Surface toolmark.Surface
+	Pointer string // JSON Pointer of the string
+	Text    string // as sent, WTF-8
+	// Readings are the views of Text to match in; the first one is the text as sent.
+	Readings []textcheck.Reading
+}
+
+// Place is a stretch of a field's text as sent, in code points, End exclusive.
+type Place struct{ Field, Start, End int }
+
+// Match is a place where a rule matched.
+type Match struct {
+	Rule *Rule
+	By   string // the alternative's id
+	// Severity is the rule's, or toolmark.Info where a downgrade weakened the match.
+	Severity toolmark.Severity
+	// Field is the number of the field, Start and End the place in its text as sent,
+	// in code points, End exclusive. For a match that reaches over several fields it
+	// is the first of Places.
+	Field      int
+	Start, End int
+	// Reading is the name of the reading in which it matched.
+	Reading string
+	// Excerpt is at most MaxExcerpt code points of that reading around the place.
+	// Hostile: escape it before printing.
+	Excerpt string
+	// Places has one entry for each field in which a part of the match stands, in the
+	// order of the fields; at least one.
+	Places []Place
+}
+
+const (
+	// MaxExcerpt is the most code points of an excerpt.
+	MaxExcerpt = 160
+	// MaxMatchesPerRule is the most matches of one rule that one call of Match gives.
+	MaxMatchesPerRule = 16
+	// fieldGap is what stands between two fields of a tool's joined text. White space
+	// in a pattern passes it; it costs four of a pattern's bounded gap.
+	fieldGap = "    "
+)
+
+// Match gives the matches of all rules in fields: the texts of one tool, or of one
+// other part of a manifest. For each rule and field there is at most one, the best:
+// one that no downgrade weakens before one that is, then by the order of the
+// readings, then the earliest and shortest. Alternatives with span tool are also
+// tried on the joined texts of all fields that the rule reads, where the rule
+// matched in none of them alone.
+//
+// stop, which may be nil, is asked before each rule that may match and before each
+// field; once it says true, Match returns what it has, and complete is false.
+// Matches are in order of field, place and rule id. Match may be called from
+// several goroutines at once.
+func (s *Set) Match(fields []Field, stop func() bool) (matches []Match, complete bool) {
+	m := s.matcher(stop, nil)
+	return m.run(fields)
+}
+
+// matcher is the state of one call.
+type matcher struct {
+	set     *Set
+	stop    func() bool
+	only    *alternative // look at no other; nil: look at all
+	text    *analysis
+	matches []Match
+	perRule []int  // matches so far
+	strong  []bool // the rule has a match that nothing weakens
+
+	// The best of each rule in one reading, and in the readings of one field so far;
+	// the lists name the rules that have one.
+	best      []outcome
+	bestList  []int
+	field     []fieldMatch
+	fieldList []int
+}
+
+type fieldMatch struct {
+	Match
+	has, weak bool
+}
+
+func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
+	m, _ := s.pool.Get().(*matcher)
+	if m == nil {
+		n := len(s.rules)
+		m = &matcher{
+			set: s, text: newAnalysis(s), perRule: make([]int, n), strong: make([]bool, n),
+			best: make([]outcome, n), field: make([]fieldMatch, n),
+		}
+	}
+	if stop == nil {
+		stop = func() bool { return false }
+	}
+	m.stop, m.only, m.matches = stop, only, nil
+	clear(m.perRule)
+	clear(m.strong)
+	return m
+}
+
+// maxKept is the most bytes of text whose buffers are kept for the next call.
+const maxKept = 1 << 20
+
+func (m *matcher) run(fields []Field) (matches []Match, complete bool) {
+	complete = true
+	for i := 0; i < len(fields) && complete; i++ {
+		complete = m.oneField(i, &fields[i])
+	}
+	complete = complete && m.tool(fields)
+	matches = m.matches
+	slices.SortStableFunc(matches, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+	// Not deferred: after a panic the matcher is in no state to be used again.
+	m.stop, m.matches = nil, nil
+	if cap(m.text.folded) <= maxKept {
+		m.set.pool.Put(m)
+	}
+	return matches, complete
+}
+
+// oneField matches all rules in one field; false where it was stopped.
+func (m *matcher) oneField(number int, f *Field) bool {
+	bit := surfaceBit(f.Surface)
+	complete := true
+	for i := 0; i < len(f.Readings) && complete; i++ {
+		reading := &f.Readings[i]
+		if complete = !m.stop(); !complete {
+			break
+		}
+		m.text.read(reading.Text, nil)
+		complete = m.candidates(func(alt *alternative) bool {
+			r := alt.rule
+			if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.perRule[r.index] >= MaxMatchesPerRule {
+				return false
+			}
+			old := &m.field[r.index]
+			return !old.has || old.weak
+		}, "")
+		m.eachBest(func(rule int, o *outcome) {
+			old := &m.field[rule]
+			switch {
+			case !old.has:
+				m.fieldList = append(m.fieldList, rule)
+			case o.weak || !old.weak:
+				return
+			}
+			*old = fieldMatch{m.match(o, number, reading), true, o.weak}
+		})
+	}
+	for _, rule := range m.fieldList {
+		f := &m.field[rule]
+		m.add(rule, f.Match, f.weak)
+		*f = fieldMatch{}
+	}
+	m.fieldList = m.fieldList[:0]
+	return complete
+}
+
+// eachBest gives what candidates found, once.
+func (m *matcher) eachBest(use func(rule int, o *outcome)) {
+	for _, rule := range m.bestList {
+		use(rule, &m.best[rule])
+		m.best[rule] = outcome{}
+	}
+	m.bestList = m.bestList[:0]
+}
+
+func (m *matcher) add(rule int, match Match, weak bool) {
+	m.matches = append(m.matches, match)
+	m.perRule[rule]++
+	m.strong[rule] = m.strong[rule] || !weak
+}
+
+// candidates evaluates the alternatives that may match the current text and that
+// want lets through; false where it was stopped.
+func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
+	for _, alt := range m.set.alternatives {
+		if m.only != nil && m.only != alt || !want(alt) {
+			continue
+		}
+		if m.stop() {
+			return false
+		}
+		use := alt.span
+		if span != "" {
+			use = span
+		}
+		o := m.text.evaluate(alt, use)
+		if o.alternative == nil {
+			continue
+		}
+		n := alt.rule.index
+		if m.best[n].alternative == nil {
+			m.bestList = append(m.bestList, n)
+		}
+		if o.better(&m.best[n]) {
+			m.best[n] = o
+		}
+	}
+	return true
+}
+
+// match makes a Match of what was found in a reading of one field.
+func (m *matcher) match(o *outcome, number int, reading *textcheck.Reading) Match {
+	from, to := m.text.reading(o.start), m.text.reading(o.end)
+	start, end := reading.Origin(from, to)
+	place := Place{Field: number, Start: start, End: end}
+	return m.made(o, reading.Name, excerpt(reading.Text, from, to), []Place{place})
+}
+
+func (m *matcher) made(o *outcome, reading, text string, places []Place) Match {
+	severity := o.alternative.rule.Severity
+	if o.weak {
+		severity = toolmark.Info
+	}
+	return Match{
+		Rule: o.alternative.rule, By: o.alternative.id, Severity: severity, Reading: reading,
+		Field: places[0].Field, Start: places[0].Start, End: places[0].End, Excerpt: text, Places: places,
+	}
+}
+
+func (r *Rule) reads(name string) bool {
+	return len(r.Readings) == 0 || slices.Contains(r.Readings, name)
+}
+
+// reading gives the byte of the reading from which byte i of the text comes.
+func (a *analysis) reading(i int) int {
+	if a.back == nil {
+		return i
+	}
+	return int(a.back[i])
+}
+
+// excerpt gives at most MaxExcerpt code points of text around a stretch of it, or
+// the beginning of the stretch where that alone is longer.
+func excerpt(text string, start, end int) string {
+	n := utf8.RuneCountInString(text[start:min(end, start+4*MaxExcerpt)])
+	spare := max(MaxExcerpt-n, 0)
+	for range spare / 2 {
+		if start == 0 {
+			break
+		}
+		_, size := utf8.DecodeLastRuneInString(text[:start])
+		start -= size
+	}
+	to := start
+	for range MaxExcerpt {
+		if to == len(text) {
+			break
+		}
+		_, size := utf8.DecodeRuneInString(text[to:])
+		to += size
+	}
+	return text[start:to]
+}
+
+// Set is a set of rules, ready to match. It does not change.
+type Set struct {
+	rules        []*Rule
+	byID         map[string]*Rule
+	alternatives []*alternative
+	families     map[string]*family
+	retired      map[string]bool
+	index        index
+	sets         int
+	toolMasks    []surfaceMask
+	pool         sync.Pool
+}
+
+// Rules gives all rules in order of their ids.
+func (s *Set) Rules() []*Rule { return slices.Clone(s.rules) }
+
+// Find gives the rule with an id or an opaque reference, nil where there is none.
+func (s *Set) Find(id string) *Rule {
+	if r := s.byID[id]; r != nil {
+		return r
+	}
+	for _, r := range s.rules {
+		if Reference(r.ID) == id {
+			return r
+		}
+	}
+	return nil
+}
