@@ -3,6 +3,7 @@ package canonjson
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/toolmark/toolmark"
@@ -66,7 +67,7 @@ value:
 		if f != nil {
 			return f
 		}
-		r.push(token{start: int32(i), end: int32(end), kind: toolmark.KindString, escaped: escaped})
+		r.push(i, end, toolmark.KindString, escaped)
 		i = end
 	case '{', '[':
 		if len(r.frames) == r.maxDepth {
@@ -77,7 +78,7 @@ value:
 			kind, closing = toolmark.KindArray, ']'
 		}
 		r.frames = append(r.frames, frame{open: int32(len(r.tape)), name: -1})
-		r.push(token{start: int32(i), kind: kind})
+		r.push(i, i, kind, false)
 		i = space(data, i+1)
 		if i < len(data) && data[i] == closing {
 			i++
@@ -94,25 +95,25 @@ value:
 		if f != nil {
 			return f
 		}
-		r.push(token{start: int32(i), end: int32(end), kind: toolmark.KindNumber})
+		r.push(i, end, toolmark.KindNumber, false)
 		i = end
 	case 't':
 		if !word(data, i, "true") {
 			return notValue(data, i)
 		}
-		r.push(token{start: int32(i), end: int32(i + 4), kind: toolmark.KindTrue})
+		r.push(i, i+4, toolmark.KindTrue, false)
 		i += 4
 	case 'f':
 		if !word(data, i, "false") {
 			return notValue(data, i)
 		}
-		r.push(token{start: int32(i), end: int32(i + 5), kind: toolmark.KindFalse})
+		r.push(i, i+5, toolmark.KindFalse, false)
 		i += 5
 	case 'n':
 		if !word(data, i, "null") {
 			return notValue(data, i)
 		}
-		r.push(token{start: int32(i), end: int32(i + 4), kind: toolmark.KindNull})
+		r.push(i, i+4, toolmark.KindNull, false)
 		i += 4
 	default:
 		return notValue(data, i)
@@ -173,7 +174,7 @@ name:
 			return f
 		}
 		r.frames[len(r.frames)-1].name = int32(len(r.tape))
-		r.push(token{start: int32(i), end: int32(end), kind: toolmark.KindString, escaped: escaped})
+		r.push(i, end, toolmark.KindString, escaped)
 		if i = end; i < len(data) && data[i] != ':' {
 			i = space(data, i)
 		}
@@ -190,7 +191,15 @@ name:
 	}
 }
 
-func (r *reader) push(t token) { r.tape = append(r.tape, t) }
+func (r *reader) push(start, end int, kind toolmark.Kind, escaped bool) {
+	n := len(r.tape)
+	if n == cap(r.tape) {
+		r.tape = slices.Grow(r.tape, 1)
+	}
+	r.tape = r.tape[:n+1]
+	t := &r.tape[n]
+	t.start, t.end, t.count, t.kind, t.escaped = int32(start), int32(end), 0, kind, escaped
+}
 
 // close ends the innermost array or object just before offset end.
 func (r *reader) close(end int) {

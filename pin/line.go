@@ -52,19 +52,11 @@ func Line(line []byte) string {
 	default:
 		return fmt.Sprintf("invalid /tools is not an array but %s", tools.Kind)
 	}
-	l := newList(len(tools.Items))
-	for i := range tools.Items {
-		t := &tools.Items[i]
-		if t.Kind != toolmark.KindObject {
-			return fmt.Sprintf("invalid /tools/%d is not an object but %s", i, t.Kind)
-		}
-		name := t.Get("name")
-		if name.Kind != toolmark.KindString {
-			return fmt.Sprintf("invalid /tools/%d/name is not a string but %s", i, name.Kind)
-		}
-		schema, _ := (&toolmark.Tool{Tree: t}).InputSchema()
-		l.add(name.Text, t.Get("description"), schema)
+	list, invalid := readTools(tools.Items)
+	if invalid != "" {
+		return "invalid " + invalid
 	}
+	l := listOf(list)
 	out := make([]byte, 0, 65*(len(l.entries)+1))
 	out = append(out, l.hash()...)
 	out = append(out, ' ')
@@ -75,4 +67,22 @@ func Line(line []byte) string {
 		out = append(out, l.toolHash(i)...)
 	}
 	return string(out)
+}
+
+// readTools takes as tools what the published recipe does: objects with a name. It gives
+// the reason why one is none.
+func readTools(items []toolmark.Value) (tools []toolmark.Tool, invalid string) {
+	tools = make([]toolmark.Tool, len(items))
+	for i := range items {
+		t := &items[i]
+		if t.Kind != toolmark.KindObject {
+			return nil, fmt.Sprintf("/tools/%d is not an object but %s", i, t.Kind)
+		}
+		name := t.Get("name")
+		if name.Kind != toolmark.KindString {
+			return nil, fmt.Sprintf("/tools/%d/name is not a string but %s", i, name.Kind)
+		}
+		tools[i] = toolmark.Tool{Name: name.Text, Tree: t}
+	}
+	return tools, ""
 }

@@ -41,10 +41,7 @@ type Pin struct {
 // name in code point order, equal names by their own canonical JSON. The list must be
 // one that toolmark.ReadManifest accepted.
 func Compute(tools []toolmark.Tool) Pin {
-	l := newList(len(tools))
-	for i := range tools {
-		l.addTool(&tools[i])
-	}
+	l := listOf(tools)
 	p := Pin{Tools: make([]toolmark.ToolHash, len(tools))}
 	for i := range l.entries {
 		p.Tools[i] = toolmark.ToolHash{Name: toolmark.Text(tools[i].Name), SHA256: l.toolHash(i)}
@@ -55,10 +52,7 @@ func Compute(tools []toolmark.Tool) Pin {
 
 // Canonical gives the canonical JSON whose SHA-256 is the pin. It is ASCII.
 func Canonical(tools []toolmark.Tool) []byte {
-	l := newList(len(tools))
-	for i := range tools {
-		l.addTool(&tools[i])
-	}
+	l := listOf(tools)
 	l.sort()
 	out := make([]byte, 0, l.size())
 	l.pieces(func(piece []byte) { out = append(out, piece...) })
@@ -68,10 +62,7 @@ func Canonical(tools []toolmark.Tool) []byte {
 // Size gives the number of characters of a list's canonical JSON, which is what
 // toolmark.MaxCharacters limits. It is the length of what Canonical gives.
 func Size(tools []toolmark.Tool) int {
-	l := newList(len(tools))
-	for i := range tools {
-		l.addTool(&tools[i])
-	}
+	l := listOf(tools)
 	return l.size()
 }
 
@@ -80,6 +71,7 @@ type list struct {
 	text    []byte
 	entries []entry
 	order   []int32 // the entries as sorted; nil before sort
+	room    int     // expected length of text
 }
 
 type entry struct {
@@ -91,14 +83,28 @@ func newList(tools int) *list {
 	return &list{entries: make([]entry, 0, tools)}
 }
 
-func (l *list) addTool(t *toolmark.Tool) {
-	schema, _ := t.InputSchema()
-	l.add(t.Name, t.Tree.Get("description"), schema)
+func listOf(tools []toolmark.Tool) *list {
+	l := newList(len(tools))
+	for i := range tools {
+		l.expect(tools[i].Tree)
+	}
+	for i := range tools {
+		l.add(&tools[i])
+	}
+	return l
 }
 
-// add writes one tool. A description that Python takes for false counts as "", and a
-// schema that is nil as {}.
-func (l *list) add(name string, description, schema *toolmark.Value) {
+// expect makes room for a tool. Its canonical form is seldom longer than what was sent;
+// where escapes make it so, the text grows.
+func (l *list) expect(tree *toolmark.Value) { l.room += tree.End - tree.Start + 64 }
+
+// add writes one tool. A description that Python takes for false counts as "".
+func (l *list) add(t *toolmark.Tool) {
+	if l.text == nil {
+		l.text = make([]byte, 0, l.room)
+	}
+	description := t.Tree.Get("description")
+	schema, _ := t.InputSchema()
 	from := len(l.text)
 	l.text = append(l.text, `{"description":`...)
 	if falsy(description) {
@@ -113,9 +119,9 @@ func (l *list) add(name string, description, schema *toolmark.Value) {
 		l.text = canonjson.AppendPython(l.text, schema)
 	}
 	l.text = append(l.text, `,"name":`...)
-	l.text = canonjson.AppendPython(l.text, &toolmark.Value{Kind: toolmark.KindString, Text: name})
+	l.text = canonjson.AppendPython(l.text, &toolmark.Value{Kind: toolmark.KindString, Text: t.Name})
 	l.text = append(l.text, '}')
-	l.entries = append(l.entries, entry{name: name, from: from, to: len(l.text)})
+	l.entries = append(l.entries, entry{name: t.Name, from: from, to: len(l.text)})
 }
 
 // toolJSON gives the canonical JSON of one tool.

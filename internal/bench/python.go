@@ -55,10 +55,10 @@ def lean(body):
 work = {"recipe": recipe, "lean": lean}[way]
 print(json.dumps("CPython " + platform.python_version()), flush=True)
 for _ in sys.stdin.buffer:
-    start = time.perf_counter_ns()
+    start = time.process_time_ns()
     for _ in range(repeat):
         answers = [work(body) for body in bodies]
-    took = time.perf_counter_ns() - start
+    took = time.process_time_ns() - start
     print(json.dumps({"took": took, "answers": answers}), flush=True)
 `
 
