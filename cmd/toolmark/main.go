@@ -1,0 +1,102 @@
+// Command toolmark scans, pins and inspects the tool definitions of MCP servers.
+//
+// main parses, wires and exits; the program is [run], with everything it touches
+// given to it: its streams, its environment, its clock.
+//
+// Exit codes: 0 clean; 1 could not finish (a source that cannot be read, a scan that
+// ran out of time); 2 wrong use; 3 findings at or above --fail-on. 3 wins over 1.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
+	code := run(ctx, os.Args[1:], &interruptible{ctx: ctx, in: os.Stdin}, os.Stdout, os.Stderr, system())
+	stop()
+	os.Exit(code)
+}
+
+// interruptible is a reader whose Read ends when ctx does. The read under way is left
+// behind: a terminal cannot be told to stop waiting, and the process ends next.
+type interruptible struct {
+	ctx  context.Context
+	in   io.Reader
+	buf  []byte
+	want chan []byte
+	got  chan interrupted
+}
+
+type interrupted struct {
+	n   int
+	err error
+}
+
+// Read reads as the reader behind it does, or gives the context's error.
+func (r *interruptible) Read(p []byte) (int, error) {
+	if r.want == nil {
+		r.want, r.got = make(chan []byte), make(chan interrupted, 1)
+		go func() {
+			for buf := range r.want {
+				n, err := r.in.Read(buf)
+				r.got <- interrupted{n, err}
+			}
+		}()
+	}
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if len(r.buf) < len(p) {
+		r.buf = make([]byte, len(p))
+	}
+	r.want <- r.buf[:len(p)]
+	select {
+	case <-r.ctx.Done():
+		r.buf = nil // still being written to
+		return 0, r.ctx.Err()
+	case got := <-r.got:
+		return copy(p, r.buf[:got.n]), got.err
+	}
+}
+
+// environment is what the program sees of the system beside its streams.
+type environment struct {
+	getenv func(string) string
+	now    func() time.Time
+	// stdout and stderr say how wide the terminals behind the streams are.
+	stdout, stderr screen
+}
+
+// screen is a terminal, or no terminal.
+type screen struct {
+	terminal bool
+	width    int // columns; 0 is unknown
+}
+
+func system() environment {
+	return environment{
+		getenv: os.Getenv, now: time.Now,
+		stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
+	}
+}
+
+func screenOf(f *os.File) screen {
+	fd := int(f.Fd())
+	if !term.IsTerminal(fd) {
+		return screen{}
+	}
+	width, _, err := term.GetSize(fd)
+	if err != nil {
+		width = 0
+	}
+	return screen{terminal: true, width: width}
+}

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/textcheck"
+)
+
+// Excerpt sizes, in code points of the text as sent.
+const (
+	excerptAround  = 48  // shown before and after a place
+	excerptMatched = 200 // shown of the place itself, half from each end
+	wholeText      = 160 // shown of a text that is meant as a whole
+)
+
+// piece is a part of an excerpt, ready to print.
+type piece struct {
+	text    string
+	matched bool
+}
+
+// cutOut gives the places of a text with some text around them, hidden characters
+// spelled out. Places are code points, in order and apart; none means the text as a
+// whole, of which the beginning is shown.
+func cutOut(text string, places ...[2]int) []piece {
+	total := toolmark.CodePoints(text)
+	if len(places) == 0 {
+		return []piece{{text: oneLine(sub(text, 0, wholeText)) + ellipsis(wholeText < total)}}
+	}
+	at := min(max(0, places[0][0]-excerptAround), total)
+	pieces := []piece{{text: ellipsis(at > 0)}}
+	for _, p := range places {
+		start, end := min(max(p[0], at), total), min(max(p[1], at), total)
+		if start >= end {
+			continue
+		}
+		matched := oneLine(sub(text, start, end))
+		if end-start > excerptMatched {
+			matched = oneLine(sub(text, start, start+excerptMatched/2)) + " … " + oneLine(sub(text, end-excerptMatched/2, end))
+		}
+		pieces = append(pieces, piece{text: oneLine(sub(text, at, start))}, piece{text: matched, matched: true})
+		at = end
+	}
+	to := min(total, at+excerptAround)
+	return append(pieces, piece{text: oneLine(sub(text, at, to)) + ellipsis(to < total)})
+}
+
+// around gives the range of a location, if it has one.
+func around(loc *toolmark.Location) [][2]int {
+	if loc.End <= loc.Start {
+		return nil
+	}
+	return [][2]int{{loc.Start, loc.End}}
+}
+
+func ellipsis(cut bool) string {
+	if cut {
+		return "…"
+	}
+	return ""
+}
+
+// sub gives the code points from–to of a text.
+func sub(text string, from, to int) string {
+	i := toolmark.ByteOffset(text, from)
+	return text[i : i+toolmark.ByteOffset(text[i:], to-from)]
+}
+
+// oneLine makes hostile text printable on one line: hidden characters are spelled
+// out, line breaks and tabs are shown as signs.
+func oneLine(text string) string {
+	text = textcheck.Visible(text)
+	if strings.ContainsAny(text, "\r\n\t") {
+		text = lineSigns.Replace(text)
+	}
+	return text
+}
+
+var lineSigns = strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", "⇥")
+
+// Printable makes hostile text safe to print on one line anywhere: in an error, a
+// warning, a heading.
+func Printable(text string) string { return oneLine(text) }
+
+// flat gives the pieces as one text.
+func flat(pieces []piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// layOut breaks pieces into rows of at most width columns, at a space where one is
+// near. With colour the matched part is shown in reverse; without, a row of ^ stands
+// below it.
+func layOut(pieces []piece, width int, s style) []string {
+	type cell struct {
+		text    string
+		width   int
+		matched bool
+	}
+	var cells []cell
+	for _, p := range pieces {
+		g := displaywidth.StringGraphemes(p.text)
+		for g.Next() {
+			cells = append(cells, cell{g.Value(), g.Width(), p.matched})
+		}
+	}
+	var rows []string
+	for len(cells) > 0 {
+		n, used, space := 0, 0, 0
+		for n < len(cells) && used+cells[n].width <= max(width, 2) {
+			used += cells[n].width
+			n++
+			if cells[n-1].text == " " {
+				space = n
+			}
+		}
+		if n < len(cells) && space > n/2 {
+			n = space
+		}
+		n = max(n, 1)
+		var text, marks, run strings.Builder
+		any := false
+		for i, c := range cells[:n] {
+			run.WriteString(c.text)
+			sign := " "
+			if c.matched {
+				sign, any = "^", true
+			}
+			marks.WriteString(strings.Repeat(sign, c.width))
+			if i+1 == n || cells[i+1].matched != c.matched {
+				if c.matched {
+					text.WriteString(s.matched(run.String()))
+				} else {
+					text.WriteString(run.String())
+				}
+				run.Reset()
+			}
+		}
+		rows = append(rows, strings.TrimRight(text.String(), " "))
+		if any && !bool(s) {
+			rows = append(rows, strings.TrimRight(marks.String(), " "))
+		}
+		cells = cells[n:]
+	}
+	return rows
+}
+
+// wrap breaks a text of ours into lines of at most width columns, at spaces.
+func wrap(text string, width int) []string {
+	var lines []string
+	line, used := "", 0
+	for word := range strings.FieldsSeq(text) {
+		w := displaywidth.String(word)
+		if used > 0 && used+1+w > width {
+			lines = append(lines, line)
+			line, used = "", 0
+		}
+		if used > 0 {
+			line += " "
+			used++
+		}
+		line += word
+		used += w
+	}
+	if used > 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
