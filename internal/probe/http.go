@@ -18,7 +18,7 @@ import (
 	"github.com/toolmark/toolmark"
 )
 
-// httpTransport speaks Streamable HTTP (MCP 2025-03-26 and later, transports): each
+// An httpTransport speaks Streamable HTTP (MCP 2025-03-26 and later, transports): each
 // message is a POST, its answer JSON or an event stream. The optional GET stream is
 // never opened, since a probe waits for nothing but answers.
 type httpTransport struct {
@@ -29,6 +29,8 @@ type httpTransport struct {
 	url    *url.URL
 	header http.Header
 	left   int64 // bytes of answers that may still be read
+
+	legacy *legacy // the older transport, once the server turned out to speak that
 
 	session string // Mcp-Session-Id, "" where the server gave none
 	version string // of the last request
@@ -105,17 +107,35 @@ func (t *httpTransport) checkRedirect(req *http.Request, via []*http.Request) er
 	return nil
 }
 
-func (t *httpTransport) connect(context.Context) error {
+func (t *httpTransport) connect(ctx context.Context) error {
 	t.session = ""
+	if t.legacy != nil {
+		return t.legacy.connect(ctx)
+	}
 	t.opts.Progress("connecting to " + printable(t.url.Host))
 	return nil
 }
 
-func (t *httpTransport) late(int) *answer { return nil }
+func (t *httpTransport) late(id int) *answer {
+	if t.legacy != nil {
+		return t.legacy.late(id)
+	}
+	return nil
+}
+
+// fallBack turns to the older transport after a server has refused initialize.
+func (t *httpTransport) fallBack(ctx context.Context) error {
+	l := &legacy{http: t}
+	if err := l.connect(ctx); err != nil {
+		return err
+	}
+	t.legacy = l
+	return nil
+}
 
 // post sends a message.
 func (t *httpTransport) post(ctx context.Context, body []byte, r request) (*http.Response, error) {
-	req, err := t.newRequest(ctx, http.MethodPost, body)
+	req, err := t.newRequest(ctx, http.MethodPost, t.url, body)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +154,8 @@ func (t *httpTransport) post(ctx context.Context, body []byte, r request) (*http
 	return resp, nil
 }
 
-func (t *httpTransport) newRequest(ctx context.Context, method string, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, t.url.String(), bytes.NewReader(body))
+func (t *httpTransport) newRequest(ctx context.Context, method string, to *url.URL, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, to.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, failure(toolmark.ErrUsage, err, "cannot make a request")
 	}
@@ -154,6 +174,9 @@ func (t *httpTransport) newRequest(ctx context.Context, method string, body []by
 }
 
 func (t *httpTransport) call(ctx context.Context, r request) (*answer, error) {
+	if t.legacy != nil {
+		return t.legacy.call(ctx, r)
+	}
 	t.version = r.version
 	resp, err := t.post(ctx, r.encode(), r)
 	if err != nil {
@@ -262,6 +285,9 @@ func (t *httpTransport) reply(ctx context.Context, m message, r request) {
 }
 
 func (t *httpTransport) notify(ctx context.Context, r request) error {
+	if t.legacy != nil {
+		return t.legacy.notify(ctx, r)
+	}
 	t.version = r.version
 	resp, err := t.post(ctx, r.encode(), r)
 	if err != nil {
@@ -330,10 +356,13 @@ func (t *httpTransport) readFault(ctx context.Context, err error) error {
 
 // close ends the session, if there is one, and the connections.
 func (t *httpTransport) close() {
+	if t.legacy != nil {
+		t.legacy.close()
+	}
 	if t.session != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
 		defer cancel()
-		if req, err := t.newRequest(ctx, http.MethodDelete, nil); err == nil {
+		if req, err := t.newRequest(ctx, http.MethodDelete, t.url, nil); err == nil {
 			req.Header.Set("MCP-Protocol-Version", t.version)
 			if resp, err := t.client.Do(req); err == nil {
 				resp.Body.Close()

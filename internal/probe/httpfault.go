@@ -22,8 +22,7 @@ import (
 func (t *httpTransport) refused(ctx context.Context, resp *http.Response, r request) (*answer, error) {
 	status := statusText(resp)
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		return nil, failure(toolmark.ErrAuthRequired, nil, "authentication required: %s answered %s to %s%s; pass credentials with --header",
-			quoteShort(t.url.Host), status, r.method, challenge(resp.Header))
+		return nil, t.authRequired(resp, r.method)
 	}
 	body, err := t.body(resp, maxErrorBody)
 	if err != nil {
@@ -47,7 +46,7 @@ func (t *httpTransport) refused(ctx context.Context, resp *http.Response, r requ
 		return a, nil
 	}
 	if ends && !handshake {
-		lost := &lostError{status: resp.StatusCode, versions: knownVersions(text)}
+		lost := &lostError{ends: true, status: resp.StatusCode, versions: knownVersions(text)}
 		if rpc != nil && len(rpc.supported()) > 0 {
 			lost.versions = rpc.supported()
 		}
@@ -60,21 +59,18 @@ func (t *httpTransport) refused(ctx context.Context, resp *http.Response, r requ
 		if after := resp.Header.Get("Retry-After"); after != "" {
 			wait = "; it says to try again after " + quoteShort(after)
 		}
-		return nil, failure(toolmark.ErrCannotConnect, nil, "%s answered %s to %s%s%s", quoteShort(t.url.Host), status, r.method, said(text), wait)
+		return nil, &lostError{status: resp.StatusCode, cause: failure(toolmark.ErrCannotConnect, nil, "%s answered %s to %s%s%s",
+			quoteShort(t.url.Host), status, r.method, said(text), wait)}
 	}
 	lost := &lostError{status: resp.StatusCode, versions: knownVersions(text)}
-	lost.cause = failure(toolmark.ErrNotMCP, nil, "%s is not a Streamable HTTP endpoint of MCP: it answered %s with %s to a POST of %s%s; check the path, which is often /mcp%s",
-		quoteShort(t.url.Host+t.url.Path), status, contentType(resp.Header), r.method, said(text), legacyHint(resp.StatusCode))
+	lost.cause = failure(toolmark.ErrNotMCP, nil, "%s is not a Streamable HTTP endpoint of MCP: it answered %s with %s to a POST of %s%s; check the path, which is often /mcp",
+		quoteShort(t.url.Host+t.url.Path), status, contentType(resp.Header), r.method, said(text))
 	return nil, lost
 }
 
-// legacyHint is for statuses by which servers of the older transport refuse a POST.
-func legacyHint(status int) string {
-	switch status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusLengthRequired:
-		return "; a server of the older HTTP+SSE transport (often /sse) cannot be read yet"
-	}
-	return ""
+func (t *httpTransport) authRequired(resp *http.Response, to string) error {
+	return failure(toolmark.ErrAuthRequired, nil, "authentication required: %s answered %s to %s%s; pass credentials with --header",
+		quoteShort(t.url.Host), statusText(resp), to, challenge(resp.Header))
 }
 
 // notMCP describes a success that is neither JSON nor an event stream.
@@ -83,7 +79,7 @@ func (t *httpTransport) notMCP(resp *http.Response, body io.Reader, r request) e
 	n, _ := io.ReadFull(body, start)
 	what := "it answered " + statusText(resp) + " with " + contentType(resp.Header) + " to a POST of " + r.method + said(string(start[:n]))
 	if n == 0 {
-		what += " and no body; a server of the older HTTP+SSE transport does that, which cannot be read yet"
+		what += " and no body"
 	}
 	return failure(toolmark.ErrNotMCP, nil, "%s is not a Streamable HTTP endpoint of MCP: %s; check the path, which is often /mcp", quoteShort(t.url.Host+t.url.Path), what)
 }
@@ -190,7 +186,9 @@ func tlsReason(err error) string {
 		return "it does not speak TLS there; try http:// or another port"
 	case errors.As(err, &alert):
 		return "it refused the handshake: " + quoteShort(alert.Error())
-	case strings.Contains(err.Error(), "tls: "), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "it speaks plain HTTP there; try http://"
+	case strings.Contains(err.Error(), "tls: "):
 		return quoteShort(err.Error())
 	}
 	return ""

@@ -2,9 +2,10 @@
 // starts a command or connects to an address, asks for what the server declares,
 // and gives it back byte for byte as a [toolmark.Snapshot].
 //
-// It speaks the stdio and the Streamable HTTP transport in the MCP revisions
-// 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28. It only lists: no
-// tool is called, no prompt or resource is read.
+// It speaks the stdio and the Streamable HTTP transport, and the HTTP+SSE transport
+// of the first revision, in the MCP revisions 2024-11-05, 2025-03-26, 2025-06-18,
+// 2025-11-25 and 2026-07-28. It only lists: no tool is called, no prompt or resource
+// is read.
 //
 // What it guarantees. Time, bytes, pages and the length of every message are
 // bounded. Every error is a *toolmark.Error that says what failed, at which step,

@@ -22,10 +22,10 @@ const discoverVersion = "2026-07-28"
 // may leave without an answer.
 const discoverWait = 5 * time.Second
 
-// A lostError is an HTTP answer that ends a session, or refuses the revision in the
-// MCP-Protocol-Version header: servers use 400, 404 and 429 for both.
+// A lostError is an HTTP answer that is not a success and not a JSON-RPC error.
 type lostError struct {
 	cause    *toolmark.Error
+	ends     bool // it may end the session or refuse the revision in the header
 	status   int
 	versions []string // the known revisions the answer names
 	version  bool     // the answer speaks of the protocol version
@@ -56,7 +56,7 @@ func (p *prober) read(ctx context.Context) (*parts, error) {
 			err = p.readLists(ctx, got)
 		}
 		var lost *lostError
-		if err == nil || again || got == nil || !errors.As(err, &lost) {
+		if err == nil || again || got == nil || !errors.As(err, &lost) || !lost.ends {
 			return got, err
 		}
 		// The second start offers what the server said it takes, or else the next
@@ -119,8 +119,10 @@ func (p *prober) discover(ctx context.Context) (got *parts, id int, supported []
 		return nil, r.id, nil, nil
 	case err != nil:
 		e, ok := asFailure(err)
-		if !ok || !tryInitialize[e.Code] {
-			return nil, r.id, nil, err
+		var lost *lostError
+		answered := errors.As(err, &lost)
+		if !ok || !answered && !tryInitialize[e.Code] {
+			return nil, r.id, nil, unnamed("server/discover", err)
 		}
 		if e.Code == toolmark.ErrCannotStart {
 			// Some older servers end at the first request that is not initialize.
@@ -128,8 +130,7 @@ func (p *prober) discover(ctx context.Context) (got *parts, id int, supported []
 			err = p.tr.connect(ctx)
 			return nil, 0, nil, err
 		}
-		var lost *lostError
-		if errors.As(err, &lost) {
+		if answered {
 			supported = lost.versions
 		}
 		return nil, r.id, supported, nil
@@ -143,10 +144,10 @@ func (p *prober) discover(ctx context.Context) (got *parts, id int, supported []
 // tryInitialize are the failures of server/discover after which a server may still
 // understand initialize.
 var tryInitialize = map[toolmark.ErrorCode]bool{
-	toolmark.ErrCannotStart:    true,
-	toolmark.ErrNotMCP:         true,
-	toolmark.ErrProtocol:       true,
-	toolmark.ErrUnreadableList: true,
+	toolmark.ErrCannotStart: true,
+	toolmark.ErrNotMCP:      true,
+	toolmark.ErrProtocol:    true,
+	toolmark.ErrInvalidJSON: true,
 }
 
 func discovered(a *answer) (*parts, []string) {
@@ -164,8 +165,11 @@ func (p *prober) initialize(ctx context.Context, offer string, discoverID int) (
 		r := p.request("initialize", "", "")
 		r.params = `{"protocolVersion":"` + offer + `","capabilities":{},"clientInfo":` + p.clientInfo() + `}`
 		a, err := p.tr.call(ctx, r)
+		if err != nil && p.fallBack(ctx, err) {
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, unnamed("initialize", err)
 		}
 		if a.err != nil {
 			if late := p.tr.late(discoverID); late != nil && late.err == nil {
@@ -193,6 +197,35 @@ func (p *prober) initialize(ctx context.Context, offer string, discoverID int) (
 		}
 		return &parts{hello: a, version: v.Text}, nil
 	}
+}
+
+// fallBack turns to the older HTTP+SSE transport where initialize was refused in a way
+// that servers of that transport have (MCP 2025-03-26, transports, backwards
+// compatibility; some answer a success without a body).
+func (p *prober) fallBack(ctx context.Context, err error) bool {
+	t, ok := p.tr.(*httpTransport)
+	e, known := asFailure(err)
+	if !ok || !known || t.legacy != nil || e.Code != toolmark.ErrNotMCP {
+		return false
+	}
+	p.step("the event stream of the older HTTP+SSE transport")
+	if t.fallBack(ctx) != nil {
+		p.stage = "initialize"
+		return false
+	}
+	p.step("initialize")
+	return true
+}
+
+// unnamed adds the step to a failure whose text does not tell it.
+func unnamed(stage string, err error) error {
+	if e, ok := asFailure(err); ok {
+		switch e.Code {
+		case toolmark.ErrInvalidJSON, toolmark.ErrProtocol, toolmark.ErrTooLarge:
+			return inStage(stage, err)
+		}
+	}
+	return err
 }
 
 // newestOf gives the newest revision with initialize among supported that was not tried.

@@ -22,17 +22,7 @@ type stdio struct {
 
 	child  *child
 	closed bool
-	lines  chan line        // what the child says; closed at the end of stdout
-	done   chan struct{}    // closed when nobody reads lines any more
-	early  map[int]*answer  // answers whose call had given up
-	asked  map[int]struct{} // calls that had given up
-	read   chan struct{}    // closed when the reader of stdout has ended
-}
-
-// A line is what one line of stdout held, or why reading stopped.
-type line struct {
-	messages []message
-	err      error
+	*duplex
 }
 
 func newStdioTransport(src Source, opts Options, n *notes) *stdio {
@@ -47,9 +37,9 @@ func (s *stdio) connect(ctx context.Context) error {
 		return cannotStart(s.src, err)
 	}
 	s.child, s.closed = c, false
-	s.lines, s.done, s.read = make(chan line), make(chan struct{}), make(chan struct{})
-	s.early, s.asked = map[int]*answer{}, map[int]struct{}{}
-	go s.readLines(c.stdout, s.lines, s.done, s.read)
+	s.duplex = newDuplex(s.write, s.gone)
+	s.exited = c.exited
+	go s.readLines(c.stdout)
 	return nil
 }
 
@@ -68,30 +58,21 @@ func cannotStart(src Source, err error) error {
 	return failure(toolmark.ErrCannotStart, err, "the command %s does not start", name)
 }
 
-// readLines reads stdout to its end, or to the limit. It owns left until read is closed.
-func (s *stdio) readLines(stdout io.Reader, lines chan<- line, done <-chan struct{}, read chan<- struct{}) {
-	defer close(read)
-	defer close(lines)
-	send := func(l line) bool {
-		select {
-		case lines <- l:
-			return true
-		case <-done:
-			return false
-		}
-	}
+// readLines reads stdout to its end, or to the limit. It owns left until it has ended.
+func (s *stdio) readLines(stdout io.Reader) {
+	defer s.ended()
 	r := newLineReader(stdout, &s.left)
 	for {
 		text, err := r.next()
 		if len(text) > 0 && !errors.Is(err, errByteLimit) {
-			messages, fault := s.decode(text)
-			if (len(messages) > 0 || fault != nil) && !send(line{messages: messages, err: fault}) {
+			messages, fault := s.notes.decode(text)
+			if (len(messages) > 0 || fault != nil) && !s.deliver(line{messages: messages, err: fault}) {
 				return
 			}
 		}
 		switch {
 		case errors.Is(err, errByteLimit):
-			send(line{err: failure(toolmark.ErrTooLarge, nil, "the command wrote more than %s to stdout, the last line %s; a server writes only its answers there",
+			s.deliver(line{err: failure(toolmark.ErrTooLarge, nil, "the command wrote more than %s to stdout, the last line %s; a server writes only its answers there",
 				bytesText(s.opts.MaxBytes), quoteShort(string(text[:min(len(text), 4*shortText)])))})
 			return
 		case err != nil:
@@ -100,109 +81,9 @@ func (s *stdio) readLines(stdout io.Reader, lines chan<- line, done <-chan struc
 	}
 }
 
-// decode reads the messages of a line. A line that is something else is noted; one
-// that was meant as a message and is not JSON is an error.
-func (s *stdio) decode(text []byte) ([]message, error) {
-	all, err := readMessages(text)
-	if err != nil {
-		if looksLikeRPC(text) {
-			e, ok := asFailure(err)
-			if !ok {
-				e = failure(toolmark.ErrInvalidJSON, err, "not JSON")
-			}
-			return nil, failure(e.Code, err, "a message of the server cannot be read")
-		}
-		s.notes.skip(text)
-		return nil, nil
-	}
-	kept := all[:0]
-	for _, m := range all {
-		if m.kind() != notRPC {
-			kept = append(kept, m)
-		}
-	}
-	if len(kept) == 0 {
-		s.notes.skip(text)
-	}
-	return kept, nil
-}
-
-func (s *stdio) call(ctx context.Context, r request) (*answer, error) {
-	if err := s.send(ctx, r.encode()); err != nil {
-		return nil, s.died(ctx, err)
-	}
-	exited := s.child.exited
-	var grace <-chan time.Time
-	for {
-		select {
-		case l, open := <-s.lines:
-			if !open {
-				return nil, s.died(ctx, io.EOF)
-			}
-			if l.err != nil {
-				return nil, l.err
-			}
-			if a, err := s.take(ctx, l.messages, r.id); a != nil || err != nil {
-				return a, err
-			}
-		case <-exited:
-			// What it wrote before it ended is still in the pipe; but a process it left
-			// behind may hold the pipe open for ever.
-			exited = nil
-			timer := time.NewTimer(exitGrace)
-			defer timer.Stop()
-			grace = timer.C
-		case <-grace:
-			return nil, s.died(ctx, io.EOF)
-		case <-ctx.Done():
-			s.asked[r.id] = struct{}{}
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// exitGrace is how long we go on reading after the child has ended.
-const exitGrace = 500 * time.Millisecond
-
-// take looks for the answer to id and serves everything else.
-func (s *stdio) take(ctx context.Context, messages []message, id int) (*answer, error) {
-	var found *answer
-	for _, m := range messages {
-		switch m.kind() {
-		case response:
-			if found == nil && m.answers(id) {
-				a, err := m.answer()
-				if err != nil {
-					return nil, err
-				}
-				found = a
-				continue
-			}
-			for old := range s.asked {
-				if a, err := m.answer(); m.answers(old) && err == nil {
-					s.early[old] = a
-				}
-			}
-		case serverCall:
-			if b := reply(m); b != nil {
-				if err := s.send(ctx, b); err != nil {
-					return nil, s.died(ctx, err)
-				}
-			}
-		}
-	}
-	return found, nil
-}
-
-func (s *stdio) notify(ctx context.Context, r request) error {
-	return s.send(ctx, r.encode())
-}
-
-func (s *stdio) late(id int) *answer { return s.early[id] }
-
-// send writes one line. A child that does not read its stdin cannot hold it for
+// write sends one line. A child that does not read its stdin cannot hold it for
 // longer than ctx allows.
-func (s *stdio) send(ctx context.Context, b []byte) error {
+func (s *stdio) write(ctx context.Context, b []byte) error {
 	s.child.allowWrites()
 	ran := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -219,8 +100,8 @@ func (s *stdio) send(ctx context.Context, b []byte) error {
 	return err
 }
 
-// died explains why there is no more to read.
-func (s *stdio) died(ctx context.Context, cause error) error {
+// gone explains why there is no more to read.
+func (s *stdio) gone(ctx context.Context, cause error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -90,6 +90,33 @@ func (n *notes) skip(line []byte) {
 	}
 }
 
+// decode reads the messages of a line. A line that is something else is noted; one
+// that was meant as a message and is not JSON is an error.
+func (n *notes) decode(text []byte) ([]message, error) {
+	all, err := readMessages(text)
+	if err != nil {
+		if looksLikeRPC(text) {
+			e, ok := asFailure(err)
+			if !ok {
+				e = failure(toolmark.ErrInvalidJSON, err, "not JSON")
+			}
+			return nil, failure(e.Code, err, "a message of the server cannot be read")
+		}
+		n.skip(text)
+		return nil, nil
+	}
+	kept := all[:0]
+	for _, m := range all {
+		if m.kind() != notRPC {
+			kept = append(kept, m)
+		}
+	}
+	if len(kept) == 0 {
+		n.skip(text)
+	}
+	return kept, nil
+}
+
 func (n *notes) all() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

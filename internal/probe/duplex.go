@@ -1,0 +1,127 @@
+package probe
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// A duplex is a connection on which the server's messages come as it likes, not as
+// the answer to one exchange: stdio, and the older HTTP+SSE. A reader of its own
+// delivers them; call takes them.
+type duplex struct {
+	send func(ctx context.Context, message []byte) error
+	// died explains why there is no more to read.
+	died func(ctx context.Context, cause error) error
+	// exited is closed when the server's process has ended; nil where it has none.
+	exited <-chan struct{}
+
+	lines chan line        // closed at the end of what the server says
+	done  chan struct{}    // closed by close: nobody takes lines any more
+	read  chan struct{}    // closed when the reader has ended
+	early map[int]*answer  // answers whose call had given up
+	asked map[int]struct{} // calls that had given up
+}
+
+// A line is what the server said at one time, or why reading stopped.
+type line struct {
+	messages []message
+	err      error
+}
+
+func newDuplex(send func(context.Context, []byte) error, died func(context.Context, error) error) *duplex {
+	return &duplex{
+		send: send, died: died,
+		lines: make(chan line), done: make(chan struct{}), read: make(chan struct{}),
+		early: map[int]*answer{}, asked: map[int]struct{}{},
+	}
+}
+
+// deliver hands a line over; false means that nobody wants more.
+func (d *duplex) deliver(l line) bool {
+	select {
+	case d.lines <- l:
+		return true
+	case <-d.done:
+		return false
+	}
+}
+
+// ended is what the reader calls last.
+func (d *duplex) ended() {
+	close(d.lines)
+	close(d.read)
+}
+
+// exitGrace is how long we go on reading after the server's process has ended. What
+// it wrote before is still in the pipe; but a process that it left behind may hold
+// the pipe open for ever.
+const exitGrace = 500 * time.Millisecond
+
+func (d *duplex) call(ctx context.Context, r request) (*answer, error) {
+	if err := d.send(ctx, r.encode()); err != nil {
+		return nil, d.died(ctx, err)
+	}
+	exited := d.exited
+	var grace <-chan time.Time
+	for {
+		select {
+		case l, open := <-d.lines:
+			if !open {
+				return nil, d.died(ctx, io.EOF)
+			}
+			if l.err != nil {
+				return nil, l.err
+			}
+			if a, err := d.take(ctx, l.messages, r.id); a != nil || err != nil {
+				return a, err
+			}
+		case <-exited:
+			exited = nil
+			timer := time.NewTimer(exitGrace)
+			defer timer.Stop()
+			grace = timer.C
+		case <-grace:
+			return nil, d.died(ctx, io.EOF)
+		case <-ctx.Done():
+			d.asked[r.id] = struct{}{}
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take looks for the answer to id and serves everything else.
+func (d *duplex) take(ctx context.Context, messages []message, id int) (*answer, error) {
+	var found *answer
+	for _, m := range messages {
+		switch m.kind() {
+		case response:
+			if found == nil && m.answers(id) {
+				a, err := m.answer()
+				if err != nil {
+					return nil, err
+				}
+				found = a
+				continue
+			}
+			for old := range d.asked {
+				if a, err := m.answer(); m.answers(old) && err == nil {
+					d.early[old] = a
+				}
+			}
+		case serverCall:
+			if b := reply(m); b != nil {
+				if err := d.send(ctx, b); err != nil {
+					return nil, d.died(ctx, err)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func (d *duplex) notify(ctx context.Context, r request) error {
+	return d.send(ctx, r.encode())
+}
+
+func (d *duplex) late(id int) *answer { return d.early[id] }
