@@ -299,7 +299,7 @@ func (a *analysis) runLengths() runLengths {
 	glue, solid := 0, 0
 	for _, r := range a.text {
 		space := classOf(r) == classSpace
-		if space {
+		if r == ' ' || r == '\t' || r == '\n' || r == '\f' || r == '\r' { // what \s is
 			solid = 0
 		} else if solid++; solid > a.runs.solid {
 			a.runs.solid = solid

@@ -210,7 +210,8 @@ func wordStart(s []byte, i int) int {
 }
 
 // regex writes the entry as a regular expression. An ASCII letter or digit at
-// either end gets a word boundary; RE2 knows none for other letters.
+// either end gets a word boundary, an ASCII mark at the beginning the opposite; RE2
+// knows neither for other characters.
 func (e *entry) regex(b *strings.Builder) {
 	const glue, letters = `[\s_\-]+`, `[\pL\pM\pN]*`
 	for i := range e.parts {
@@ -229,8 +230,11 @@ func (e *entry) regex(b *strings.Builder) {
 		switch {
 		case p.before:
 			b.WriteString(letters)
-		case i == 0 && isASCIIWord(p.source[0]):
+		case i > 0 || p.source[0] >= utf8.RuneSelf:
+		case isASCIIWord(p.source[0]):
 			b.WriteString(`\b`)
+		default: // a mark: no letter right before it
+			b.WriteString(`\B`)
 		}
 		p.quote(b, e.turkish)
 		switch last, _ := utf8.DecodeLastRuneInString(p.source); {

@@ -12,8 +12,24 @@ import (
 // needed: most texts need none of them.
 type pattern struct {
 	source   string
-	families []*family // those the source names, in order of their numbers
+	families []*family // those the source names, in order, one for each place
 	compile  func() (*regexp.Regexp, error)
+}
+
+// insideBrackets reports whether a character class is open at the end of s.
+func insideBrackets(s string) bool {
+	open := false
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			open = true
+		case ']':
+			open = false
+		}
+	}
+	return open
 }
 
 // placeholder is the rune that stands for family number n while a pattern's syntax
@@ -31,6 +47,9 @@ func parsePattern(source string, find func(name string) (*family, error), unboun
 		skeleton.WriteString(before)
 		if !ok {
 			break
+		}
+		if insideBrackets(before) {
+			return nil, nil, fmt.Errorf("a family cannot stand inside [ ]")
 		}
 		name, tail, ok := strings.Cut(after, "}}")
 		if !ok {
@@ -108,7 +127,7 @@ func (p *pattern) regexp() *regexp.Regexp {
 // white space (\w*, [^\s]+) end by themselves.
 func unboundedGap(re *syntax.Regexp) string {
 	if re.Op == syntax.OpStar || re.Op == syntax.OpPlus || re.Op == syntax.OpRepeat && re.Max < 0 {
-		if runKind(re.Sub[0]) == runAny {
+		if kindOf(re.Sub[0]).gap() {
 			return re.String()
 		}
 	}
@@ -120,71 +139,51 @@ func unboundedGap(re *syntax.Regexp) string {
 	return ""
 }
 
-// runKind says what a part of a pattern is made of.
-type runKindOf uint8
+// runKind says what a part of a pattern may be made of.
+type runKind uint8
 
 const (
-	runEmpty runKindOf = iota // nothing
-	runGlue                   // white space, hyphens, underscores
-	runSolid                  // no white space
-	runAny
+	runSpace runKind = 1 << iota // white space as \s has it
+	runOther                     // what is not white space, a hyphen or an underscore
 )
 
-func runKind(re *syntax.Regexp) runKindOf {
+// gap reports whether a run of such characters may go on over any number of words.
+func (k runKind) gap() bool { return k&runSpace != 0 && k&runOther != 0 }
+
+func kindOf(re *syntax.Regexp) runKind {
+	var kind runKind
 	switch re.Op {
 	case syntax.OpLiteral:
-		kind := runEmpty
 		for _, r := range re.Rune {
 			if r >= placeholder {
-				return runAny
+				return runSpace | runOther // a family may hold anything
 			}
-			kind = bothKinds(kind, kindOfRange(r, r))
+			kind |= kindOfRange(r, r)
 		}
-		return kind
 	case syntax.OpCharClass:
-		kind := runEmpty
 		for i := 0; i < len(re.Rune); i += 2 {
-			kind = bothKinds(kind, kindOfRange(re.Rune[i], re.Rune[i+1]))
+			kind |= kindOfRange(re.Rune[i], re.Rune[i+1])
 		}
-		return kind
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return runAny
+		return runSpace | runOther
 	}
-	kind := runEmpty
 	for _, sub := range re.Sub {
-		kind = bothKinds(kind, runKind(sub))
+		kind |= kindOf(sub)
 	}
 	return kind
 }
 
-func bothKinds(a, b runKindOf) runKindOf {
-	switch {
-	case a == runEmpty || a == b:
-		return b
-	case b == runEmpty:
-		return a
-	}
-	return runAny
-}
-
-// spaces are the runes of class space, which is a short list in Unicode.
-var spaces = []rune{
-	'\t', '\n', '\v', '\f', '\r', ' ', 0x85, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005,
-	0x2006, 0x2007, 0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
-}
-
-func kindOfRange(lo, hi rune) runKindOf {
-	n := 0
-	for _, s := range spaces {
+func kindOfRange(lo, hi rune) runKind {
+	var kind runKind
+	for _, s := range "\t\n\f\r " {
 		if lo <= s && s <= hi {
-			n++
+			kind |= runSpace
 		}
 	}
-	switch {
-	case n == 0 && (lo != hi || lo != '-' && lo != '_'):
-		return runSolid
-	case n == 0 || n == int(hi-lo)+1:
-		return runGlue
+	for r := lo; r <= hi; r++ {
+		if !isGlue(r) {
+			return kind | runOther
+		}
 	}
-	return runAny
+	return kind
 }

@@ -15,19 +15,19 @@ type Act string
 
 // The acts. The list is closed: a rule that fits none needs a new one here first.
 const (
-	ActOrder         Act = "order"        // gives the model an order, under a tag or a heading
-	ActConcealment   Act = "concealment"  // hides something from the user
-	ActExfiltration  Act = "exfiltration" // takes a secret or a file to a sink
-	ActCollection    Act = "collection"   // demands files, environment, conversation or system prompt
-	ActPrecedence    Act = "precedence"   // claims to come before other tools
-	ActRedirection   Act = "redirection"  // changes what another tool gets or does
-	ActDisabling     Act = "disabling"    // keeps another tool or a safeguard from being used
-	ActOverride      Act = "override"     // revokes earlier instructions
-	ActAuthority     Act = "authority"    // claims to speak for the system, the vendor or the user
-	ActConsentBypass Act = "consent"      // acts without asking, or says that consent was given
-	ActPersistence   Act = "persistence"  // makes an order last beyond this call
-	ActExecution     Act = "execution"    // orders a shell command, a download or code to run
-	ActEvasion       Act = "evasion"      // hides the text itself or switches off a check
+	ActOrder         Act = "order"           // gives the model an order, under a tag or a heading
+	ActConcealment   Act = "concealment"     // hides something from the user
+	ActExfiltration  Act = "exfiltration"    // takes a secret or a file to a sink
+	ActCollection    Act = "collection"      // demands files, environment, conversation or system prompt
+	ActPrecedence    Act = "precedence"      // claims to come before other tools
+	ActRedirection   Act = "redirection"     // changes what another tool gets or does
+	ActDisabling     Act = "disabling"       // keeps another tool or a safeguard from being used
+	ActOverride      Act = "override"        // revokes earlier instructions
+	ActAuthority     Act = "false-authority" // claims to speak for the system, the vendor or the user
+	ActConsentBypass Act = "consent"         // acts without asking, or says that consent was given
+	ActPersistence   Act = "persistence"     // makes an order last beyond this call
+	ActExecution     Act = "execution"       // orders a shell command, a download or code to run
+	ActEvasion       Act = "evasion"         // hides the text itself or switches off a check
 )
 
 // Acts lists every act in the order above.
