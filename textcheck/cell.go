@@ -1,0 +1,207 @@
+package textcheck
+
+import (
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// cell is a character of a view and the code points of the original that it comes
+// from, to exclusive. Views are made from cells by passes that each take off one
+// disguise.
+type cell struct {
+	r        rune
+	from, to int32
+}
+
+// cells gives the characters of a view.
+func (v view) cells() []cell {
+	out := make([]cell, 0, len(v.text))
+	c := v.cursor()
+	for {
+		r, size, from, to := c.step()
+		if size == 0 {
+			return out
+		}
+		out = append(out, cell{r, from, to})
+	}
+}
+
+func toView(cells []cell) view {
+	b := builder{buf: make([]byte, 0, len(cells)), runs: []run{}}
+	for _, c := range cells {
+		b.rune(c.r, c.from, c.to)
+	}
+	return b.view()
+}
+
+func toRunes(cells []cell) []rune {
+	out := make([]rune, len(cells))
+	for i, c := range cells {
+		out[i] = c.r
+	}
+	return out
+}
+
+// normalise gives the NFKC form (UAX #15). A character of the result comes from
+// the whole sequence that was composed.
+func normalise(cells []cell) []cell {
+	out := make([]cell, 0, len(cells))
+	var seg, buf []byte
+	for i := 0; i < len(cells); {
+		if cells[i].r < utf8.RuneSelf && (i+1 == len(cells) || cells[i+1].r < utf8.RuneSelf) {
+			out = append(out, cells[i])
+			i++
+			continue
+		}
+		// A sequence: a character and what may combine with it.
+		start := i
+		seg = utf8.AppendRune(seg[:0], cells[i].r)
+		for i++; i < len(cells) && i-start < 32 && cells[i].r >= 0x300; i++ {
+			n := len(seg)
+			seg = utf8.AppendRune(seg, cells[i].r)
+			if norm.NFKC.Properties(seg[n:]).BoundaryBefore() {
+				seg = seg[:n]
+				break
+			}
+		}
+		if norm.NFKC.IsNormal(seg) {
+			out = append(out, cells[start:i]...)
+			continue
+		}
+		buf = norm.NFKC.Append(buf[:0], seg...)
+		for rest := buf; len(rest) > 0; {
+			r, size := utf8.DecodeRune(rest)
+			out = append(out, cell{r, cells[start].from, cells[i-1].to})
+			rest = rest[size:]
+		}
+	}
+	return out
+}
+
+// show removes what shows nothing: invisible characters, controls, escape
+// sequences. With a space in their place, what they part stays apart.
+func show(cells []cell, space bool) []cell {
+	out := make([]cell, 0, len(cells))
+	runes := toRunes(cells)
+	for i := 0; i < len(cells); {
+		n := hiddenLength(runes, i)
+		if n == 0 {
+			out = append(out, cells[i])
+			i++
+			continue
+		}
+		if space {
+			out = append(out, cell{' ', cells[i].from, cells[i+n-1].to})
+		}
+		i += n
+	}
+	return out
+}
+
+// hiddenLength gives how many characters from i on show nothing; 0 if the one at i
+// shows. An emoji keeps its presentation selector.
+func hiddenLength(runes []rune, i int) int {
+	r := runes[i]
+	switch {
+	case r == 0x1b || r >= 0x80 && r < 0xa0:
+		return ansiLength(runes[i:])
+	case r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0x7f:
+		return 1
+	case r < 0x80:
+		return 0
+	case r == 0xfe0f && i > 0 && runes[i-1] >= 0x80 && props(runes[i-1])&(bitEmoji|bitPictograph) != 0:
+		return 0
+	}
+	p := props(r)
+	if isInvisible(r, p) || category(p) == catCo || isNoncharacter(r) || r == utf8.RuneError {
+		return 1
+	}
+	return 0
+}
+
+// fold replaces look-alikes by the ASCII that they are read as: the foreign letters
+// of mixed words, letters in another dress, and, where a text is Latin for the most
+// part, whole words of look-alikes. Marks on ASCII letters are taken off.
+func fold(cells []cell) []cell {
+	out := make([]cell, 0, len(cells))
+	latin, foreign := 0, 0
+	for i, c := range cells {
+		if c.r >= 0x80 {
+			p := props(c.r)
+			if isMark(p) && i > 0 && len(out) > 0 && isWordASCII(out[len(out)-1].r) {
+				continue
+			}
+			if isForeign(p) {
+				foreign++
+			} else if b, _ := dress(c.r); b != 0 {
+				c.r = rune(b)
+			} else if script(p) == scriptLatin {
+				if b := looksLike(c.r); b != 0 && c.r != 'ı' {
+					c.r = rune(b)
+				}
+			}
+		} else if isASCIILetter(byte(c.r)) {
+			latin++
+		}
+		out = append(out, c)
+	}
+	if foreign == 0 {
+		return out
+	}
+	x := inspection{runes: toRunes(out)}
+	x.words(func(word []letter) {
+		if instead := foldWord(word); instead != nil {
+			for i, l := range word {
+				if instead[i] != 0 {
+					out[l.at].r = instead[i]
+				}
+			}
+			return
+		}
+		if latin <= foreign {
+			return
+		}
+		for _, l := range word {
+			if looksLike(l.r) == 0 {
+				return
+			}
+		}
+		for _, l := range word {
+			out[l.at].r = rune(looksLike(l.r))
+		}
+	})
+	return out
+}
+
+// singleSpace makes each stretch of white space one space and takes it off the ends.
+func singleSpace(cells []cell) []cell {
+	out := make([]cell, 0, len(cells))
+	for i := 0; i < len(cells); {
+		if !isSpace(cells[i].r) {
+			out = append(out, cells[i])
+			i++
+			continue
+		}
+		start := i
+		for i < len(cells) && isSpace(cells[i].r) {
+			i++
+		}
+		if len(out) > 0 && i < len(cells) {
+			out = append(out, cell{' ', cells[start].from, cells[i-1].to})
+		}
+	}
+	return out
+}
+
+// isSpace reports white space of any kind.
+func isSpace(r rune) bool {
+	if r < 0x80 {
+		return r == ' ' || r >= '\t' && r <= '\r'
+	}
+	if r == 0x85 {
+		return true
+	}
+	c := category(props(r))
+	return c == catZs || c == catZl || c == catZp
+}

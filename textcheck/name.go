@@ -1,0 +1,83 @@
+package textcheck
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Skeleton gives the skeleton of a text as UTS #39, section 4, defines it: NFD,
+// default-ignorable characters removed, each character replaced by its prototype,
+// NFD. Two texts with one skeleton can be taken for each other. The skeleton is for
+// comparing, not for reading: that of m is rn, that of I and of 1 is l.
+func Skeleton(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(validUTF8(s)) {
+		if r >= utf8.RuneSelf && props(r)&bitIgnorable != 0 {
+			continue
+		}
+		if to := confusable(r); to != "" {
+			b.WriteString(to)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFD.String(b.String())
+}
+
+// Confusable reports whether two names can be taken for each other though they
+// differ: their skeletons are equal, as written or without regard to case.
+func Confusable(a, b string) bool {
+	if Skeleton(a) == Skeleton(b) {
+		return true
+	}
+	return Skeleton(foldName(a)) == Skeleton(foldName(b))
+}
+
+// foldName takes off letters' dress and case. Case is folded after the skeleton's
+// idea of capitals: a Cyrillic С is c, not с.
+func foldName(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKC.String(validUTF8(s)) {
+		if r >= utf8.RuneSelf {
+			if c := plain(r); c != 0 {
+				r = rune(c)
+			}
+		}
+		b.WriteRune(r)
+	}
+	return cases.Fold().String(b.String())
+}
+
+// NormalName gives the form in which clients may take two names for one: NFKC, case
+// folded, invisible characters removed, each run of - _ . and white space one
+// underscore, none at the ends. A name of other scripts keeps its letters.
+func NormalName(s string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range norm.NFKC.String(cases.Fold().String(norm.NFKC.String(validUTF8(s)))) {
+		switch {
+		case r == '-' || r == '_' || r == '.' || isSpace(r) || r >= 0x80 && category(props(r)) == catPd:
+			gap = b.Len() > 0
+			continue
+		case r < 0x20 || r == 0x7f || r >= 0x80 && isInvisible(r, props(r)):
+			continue
+		}
+		if gap {
+			b.WriteByte('_')
+			gap = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// validUTF8 gives WTF-8 text as UTF-8, with U+FFFD for what is none.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string(decodeRunes(s))
+}

@@ -1,0 +1,344 @@
+package textcheck
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The names of readings.
+const (
+	ReadingRaw       = "raw"                        // the text as sent
+	ReadingSpace     = "space"                      // white space made single spaces
+	ReadingNFKC      = "nfkc"                       // compatibility characters replaced (UAX #15)
+	ReadingVisible   = "visible"                    // what shows nothing removed
+	ReadingFolded    = "folded"                     // all of these, and look-alikes made ASCII
+	ReadingWords     = "words"                      // names and joined words parted by spaces
+	ReadingSpaced    = "spaced"                     // letters that stand one by one closed up
+	ReadingLeet      = "leet"                       // digits that stand for letters replaced
+	ReadingComment   = "comment"                    // the body of an HTML comment
+	ReadingTag       = "decoded:tag"                // what tag characters spell
+	ReadingVariation = "decoded:variation-selector" // what variation selectors spell
+	ReadingBits      = "decoded:bits"               // what zero-width characters spell
+	ReadingEntities  = "decoded:entities"           // character references of HTML replaced
+	ReadingEscapes   = "decoded:escapes"            // \u and \x escapes replaced
+	ReadingPercent   = "decoded:percent"            // percent-encoding replaced
+	ReadingBase64    = "decoded:base64"             // what a base64 run decodes to
+	ReadingHex       = "decoded:hex"                // what a hex run decodes to
+	ReadingRot13     = "decoded:rot13"              // letters turned by 13 places
+)
+
+// ReadingNames lists the names that a reading can have.
+func ReadingNames() []string {
+	return []string{
+		ReadingRaw, ReadingSpace, ReadingNFKC, ReadingVisible, ReadingFolded, ReadingWords, ReadingSpaced,
+		ReadingLeet, ReadingComment, ReadingTag, ReadingVariation, ReadingBits, ReadingEntities,
+		ReadingEscapes, ReadingPercent, ReadingBase64, ReadingHex, ReadingRot13,
+	}
+}
+
+const (
+	// MaxReadings is the most readings that one text gives.
+	MaxReadings = 40
+	// maxDepth is how deep encodings are undone inside each other.
+	maxDepth = 3
+	// maxRuns is the most runs of one encoding in one view that become readings of
+	// their own; the further ones are joined to one.
+	maxRuns = 8
+)
+
+// Readings gives the views of a text in WTF-8 that a rule should read: first the
+// text as sent, named raw, then each view that differs from those before it. Plain
+// text has no other view than raw, or raw and space. All views together are at most
+// a few times as long as the text, and there are at most MaxReadings.
+func Readings(s string) []Reading {
+	f := glance(s)
+	raw := Reading{Name: ReadingRaw, Text: s}
+	if f&hasNonASCII != 0 {
+		v := rawView(s)
+		raw.Text, raw.runs = v.text, v.runs
+	}
+	out := []Reading{raw}
+	const plainText = hasComment | hasMarkup | hasBlank | hasPadding | hasJoint
+	rest := f &^ plainText
+	if rest == 0 && (f&hasJoint == 0 || f&hasBlank != 0) && f&hasComment == 0 {
+		return out
+	}
+	p := pass{readings: out, budget: 8*len(s) + 1<<12}
+	p.view(view{raw.Text, raw.runs}, f, ReadingRaw, 0)
+	return p.readings
+}
+
+// pass collects the readings of one text.
+type pass struct {
+	readings []Reading
+	budget   int // bytes that further readings may take
+}
+
+// add records a reading unless it says nothing new or there are enough.
+func (p *pass) add(name string, v view) bool {
+	if v.text == "" || len(p.readings) >= MaxReadings || len(v.text) > p.budget {
+		return false
+	}
+	for i := range p.readings {
+		if p.readings[i].Text == v.text {
+			return false
+		}
+	}
+	p.budget -= len(v.text)
+	p.readings = append(p.readings, Reading{name, v.text, v.runs})
+	return true
+}
+
+// view adds the readings of a view, which is itself recorded. Readings of a decoded
+// view keep the name of what it was decoded from.
+func (p *pass) view(v view, f feature, name string, depth int) {
+	label := func(own string) string {
+		if depth > 0 {
+			return name
+		}
+		return own
+	}
+	if f&hasComment != 0 {
+		p.comments(v)
+	}
+	shown := v
+	if f&(hasNonASCII|hasControl) == 0 {
+		if f&hasSpace != 0 {
+			p.add(label(ReadingSpace), toView(singleSpace(v.cells())))
+		}
+		if f&hasJoined != 0 || f&(hasJoint|hasBlank) == hasJoint {
+			p.add(label(ReadingWords), toView(singleSpace(splitWords(v.cells()))))
+		}
+		if f&hasSpaced != 0 {
+			p.spaced(v.cells(), label(ReadingSpaced))
+		}
+		if f&hasLeet != 0 {
+			p.leet(v.cells(), label(ReadingLeet))
+		}
+	} else {
+		cells := v.cells()
+		p.payloads(cells, depth)
+		p.add(label(ReadingSpace), toView(singleSpace(cells)))
+		nfkc := normalise(cells)
+		p.add(label(ReadingNFKC), toView(nfkc))
+		seen := show(nfkc, false)
+		shown = toView(seen)
+		p.add(label(ReadingVisible), shown)
+		folded := fold(seen)
+		p.add(label(ReadingFolded), toView(singleSpace(folded)))
+		text := toView(folded).text
+		g := glance(text)
+		if len(seen) != len(nfkc) || g&hasJoined != 0 || g&(hasJoint|hasBlank) == hasJoint || symbolJoined(cells) {
+			p.add(label(ReadingWords), toView(singleSpace(splitWords(fold(show(nfkc, true))))))
+		}
+		if g&hasSpaced != 0 {
+			p.spaced(folded, label(ReadingSpaced))
+		}
+		if g&hasLeet != 0 {
+			p.leet(folded, label(ReadingLeet))
+		}
+		f = glance(shown.text) | f&hasComment
+		if f&hasComment != 0 {
+			p.comments(shown)
+		}
+	}
+	if depth < maxDepth {
+		p.decode(shown, f, depth+1)
+	}
+}
+
+// symbolJoined reports letters joined by an emoji or another symbol.
+func symbolJoined(cells []cell) bool {
+	for i, c := range cells {
+		if c.r < 0x80 || i == 0 || !isTextLetter(cells[i-1].r) {
+			continue
+		}
+		switch category(props(c.r)) {
+		case catSo, catSm, catSk, catSc, catPo, catPd:
+			for j := i + 1; j < len(cells) && j < i+4; j++ {
+				if isTextLetter(cells[j].r) {
+					return true
+				}
+				if isSpace(cells[j].r) {
+					break
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (p *pass) spaced(cells []cell, name string) {
+	if out, ok := closeUp(cells); ok {
+		p.add(name, toView(singleSpace(out)))
+		if again, ok := unleet(out); ok {
+			p.add(name, toView(singleSpace(again)))
+		}
+	}
+}
+
+func (p *pass) leet(cells []cell, name string) {
+	if out, ok := unleet(cells); ok {
+		p.add(name, toView(singleSpace(out)))
+	}
+}
+
+// further adds a decoded view and its own readings.
+func (p *pass) further(name string, v view, depth int) {
+	if p.add(name, v) {
+		p.view(v, glance(v.text), name, depth)
+	}
+}
+
+// comments adds the bodies of HTML comments.
+func (p *pass) comments(v view) {
+	for at, n := 0, 0; n < maxRuns; n++ {
+		i := strings.Index(v.text[at:], "<!--")
+		if i < 0 {
+			return
+		}
+		start := at + i + 4
+		end := len(v.text)
+		at = end
+		if j := strings.Index(v.text[start:], "-->"); j >= 0 {
+			end = start + j
+			at = end + 3
+		}
+		body := v.slice(start, end)
+		p.add(ReadingComment, toView(singleSpace(body.cells())))
+	}
+}
+
+// slice gives a part of a view.
+func (v view) slice(start, end int) view {
+	c := v.cursor()
+	var b builder
+	for {
+		off := c.off
+		r, size, from, to := c.step()
+		if size == 0 || off >= end {
+			return b.view()
+		}
+		if off >= start {
+			b.rune(r, from, to)
+		}
+	}
+}
+
+// payloads adds what invisible characters spell.
+func (p *pass) payloads(cells []cell, depth int) {
+	if depth >= maxDepth {
+		return
+	}
+	x := inspection{runes: toRunes(cells)}
+	x.characters()
+	span := func(set []rune) (from, to int32) {
+		// From the first to the last character of the payload.
+		first, last := -1, -1
+		for i, r := range x.runes {
+			if slices.Contains(set, r) {
+				if first < 0 {
+					first = i
+				}
+				last = i
+			}
+		}
+		return cells[first].from, cells[last].to
+	}
+	for _, set := range []struct {
+		name string
+		text string
+		of   []rune
+	}{
+		{ReadingTag, x.tagPayload(), x.tags},
+		{ReadingVariation, decodeSelectors(x.selector), x.selector},
+		{ReadingBits, decodeBits(x.bits), x.bits},
+	} {
+		if set.text == "" {
+			continue
+		}
+		of := slices.Clone(set.of)
+		slices.Sort(of)
+		from, to := span(slices.Compact(of))
+		var b builder
+		b.string(strings.ToValidUTF8(set.text, "\ufffd"), from, to)
+		p.further(set.name, b.view(), depth+1)
+	}
+}
+
+// decode adds what the encodings in a view decode to.
+func (p *pass) decode(v view, f feature, depth int) {
+	if f&hasEntity != 0 {
+		p.inPlace(ReadingEntities, v, entityRuns(v.text), depth)
+	}
+	if f&hasEscape != 0 {
+		p.inPlace(ReadingEscapes, v, escapeRuns(v.text), depth)
+	}
+	if f&hasPercent != 0 {
+		p.inPlace(ReadingPercent, v, percentRuns(v.text), depth)
+	}
+	if f&hasBase64 != 0 {
+		p.alone(ReadingBase64, v, base64Runs(v.text), depth)
+	}
+	if f&hasHex != 0 {
+		p.alone(ReadingHex, v, hexRuns(v.text), depth)
+	}
+	if f&hasRot13 != 0 {
+		if text, ok := rot13Text(v.text); ok {
+			p.further(ReadingRot13, view{text, v.runs}, depth)
+		}
+	}
+}
+
+// inPlace adds the view with each run replaced by what it decodes to.
+func (p *pass) inPlace(name string, v view, runs []decodedRun, depth int) {
+	if len(runs) == 0 {
+		return
+	}
+	c := v.cursor()
+	b := builder{buf: make([]byte, 0, len(v.text)), runs: []run{}}
+	n := 0
+	for {
+		off := c.off
+		r, size, from, to := c.step()
+		if size == 0 {
+			break
+		}
+		if n < len(runs) && off == runs[n].start {
+			for c.off < runs[n].end {
+				_, _, _, to = c.step()
+			}
+			b.string(strings.ToValidUTF8(runs[n].text, "\ufffd"), from, to)
+			n++
+			continue
+		}
+		b.rune(r, from, to)
+	}
+	p.further(name, b.view(), depth)
+}
+
+// alone adds what each run decodes to.
+func (p *pass) alone(name string, v view, runs []decodedRun, depth int) {
+	r := Reading{Text: v.text, runs: v.runs}
+	if len(runs) > maxRuns {
+		var b builder
+		for i, d := range runs {
+			from, to := r.Origin(d.start, d.end)
+			if i > 0 {
+				b.rune('\n', int32(from), int32(from))
+			}
+			b.string(d.text, int32(from), int32(to))
+		}
+		p.further(name, b.view(), depth)
+		return
+	}
+	for _, d := range runs {
+		from, to := r.Origin(d.start, d.end)
+		var b builder
+		b.string(d.text, int32(from), int32(to))
+		p.further(name, b.view(), depth)
+	}
+}
+
+var _ = utf8.RuneError
