@@ -94,7 +94,7 @@ func Parse(data []byte, opts Options) (*toolmark.Value, error) {
 	if r.tape == nil {
 		// Tool lists have a token for every sixteen bytes or so; other inputs let
 		// the tape grow.
-		r.tape = make([]token, 0, min(len(data)/12+16, opts.MaxNodes))
+		r.tape = make([]token, 0, min(len(data)/12+16, 1<<16, opts.MaxNodes))
 	}
 	f := r.read()
 	var v *toolmark.Value
