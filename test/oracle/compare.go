@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/toolmark/toolmark/canonjson"
 )
 
 // Ask runs a program that reads one body a line and prints one answer a line, such as
@@ -83,6 +81,10 @@ var (
 	notNumber  = regexp.MustCompile(`(^|[\[:,\s])(NaN|-?Infinity)([\]},\s]|$)`)
 )
 
+// maxDepth is the deepest nesting that the contract reads. It is written here again so
+// that the judge does not depend on the judged.
+const maxDepth = 512
+
 // stricter gives the reason for which the contract refuses a body that CPython reads,
 // found without our own reader, or "".
 func stricter(body []byte) string {
@@ -91,7 +93,7 @@ func stricter(body []byte) string {
 		return "not UTF-8"
 	case notNumber.Match(body):
 		return "not JSON"
-	case depth(body) > canonjson.DefaultMaxDepth:
+	case depth(body) > maxDepth:
 		return "too deep"
 	}
 	// Maps and not structs: those take a key in any case and merge duplicates.
