@@ -27,20 +27,13 @@ func Skeleton(s string) string {
 	return norm.NFD.String(b.String())
 }
 
-// Confusable reports whether two names can be taken for each other though they
-// differ: their skeletons are equal, as written or without regard to case.
-func Confusable(a, b string) bool {
-	if Skeleton(a) == Skeleton(b) {
-		return true
-	}
-	return Skeleton(foldName(a)) == Skeleton(foldName(b))
-}
-
-// foldName takes off letters' dress and case. Case is folded after the skeleton's
-// idea of capitals: a Cyrillic С is c, not с.
-func foldName(s string) string {
+// NameSkeleton is the skeleton of a name without regard to dress, case and
+// separators: what two names must have in common to be taken for each other.
+// Letters are made ASCII before case is folded, since it is the capital that a
+// Cyrillic В has in common with B.
+func NameSkeleton(name string) string {
 	var b strings.Builder
-	for _, r := range norm.NFKC.String(validUTF8(s)) {
+	for _, r := range norm.NFKC.String(validUTF8(name)) {
 		if r >= utf8.RuneSelf {
 			if c := plain(r); c != 0 {
 				r = rune(c)
@@ -48,7 +41,13 @@ func foldName(s string) string {
 		}
 		b.WriteRune(r)
 	}
-	return cases.Fold().String(b.String())
+	return Skeleton(NormalName(b.String()))
+}
+
+// Confusable reports whether two names can be taken for each other: their skeletons
+// are equal, as written or as names.
+func Confusable(a, b string) bool {
+	return Skeleton(a) == Skeleton(b) || NameSkeleton(a) == NameSkeleton(b)
 }
 
 // NormalName gives the form in which clients may take two names for one: NFKC, case

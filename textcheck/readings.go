@@ -3,39 +3,48 @@ package textcheck
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// The names of readings.
+// Names of readings that others ask for; ReadingNames has all.
 const (
-	ReadingRaw       = "raw"                        // the text as sent
-	ReadingSpace     = "space"                      // white space made single spaces
-	ReadingNFKC      = "nfkc"                       // compatibility characters replaced (UAX #15)
-	ReadingVisible   = "visible"                    // what shows nothing removed
-	ReadingFolded    = "folded"                     // all of these, and look-alikes made ASCII
-	ReadingWords     = "words"                      // names and joined words parted by spaces
-	ReadingSpaced    = "spaced"                     // letters that stand one by one closed up
-	ReadingLeet      = "leet"                       // digits that stand for letters replaced
-	ReadingComment   = "comment"                    // the body of an HTML comment
-	ReadingTag       = "decoded:tag"                // what tag characters spell
-	ReadingVariation = "decoded:variation-selector" // what variation selectors spell
-	ReadingBits      = "decoded:bits"               // what zero-width characters spell
-	ReadingEntities  = "decoded:entities"           // character references of HTML replaced
-	ReadingEscapes   = "decoded:escapes"            // \u and \x escapes replaced
-	ReadingPercent   = "decoded:percent"            // percent-encoding replaced
-	ReadingBase64    = "decoded:base64"             // what a base64 run decodes to
-	ReadingHex       = "decoded:hex"                // what a hex run decodes to
-	ReadingRot13     = "decoded:rot13"              // letters turned by 13 places
+	Raw    = "raw"         // the text as sent
+	Folded = "folded"      // white space, invisible characters and look-alikes undone
+	Tag    = "decoded:tag" // what tag characters spell
+	// DecodedPrefix begins the name of each reading that was decoded; the name of the
+	// encoding follows.
+	DecodedPrefix = "decoded:"
+)
+
+const (
+	readingSpace     = "space"                      // white space made single spaces
+	readingNFKC      = "nfkc"                       // compatibility characters replaced (UAX #15)
+	readingVisible   = "visible"                    // what shows nothing removed
+	readingWords     = "words"                      // names and joined words parted by spaces
+	readingSpaced    = "spaced"                     // letters that stand one by one closed up
+	readingLeet      = "leet"                       // digits that stand for letters replaced
+	readingComment   = "comment"                    // the body of an HTML comment
+	readingVariation = "decoded:variation-selector" // what variation selectors spell
+	readingBits      = "decoded:bits"               // what zero-width characters spell
+	readingEntities  = "decoded:entities"           // character references of HTML replaced
+	readingEscapes   = "decoded:escapes"            // \u and \x escapes replaced
+	readingPercent   = "decoded:percent"            // percent-encoding replaced
+	readingBase64    = "decoded:base64"             // what a base64 run decodes to
+	readingHex       = "decoded:hex"                // what a hex run decodes to
+	readingRot13     = "decoded:rot13"              // letters turned by 13 places
 )
 
 // ReadingNames lists the names that a reading can have.
 func ReadingNames() []string {
 	return []string{
-		ReadingRaw, ReadingSpace, ReadingNFKC, ReadingVisible, ReadingFolded, ReadingWords, ReadingSpaced,
-		ReadingLeet, ReadingComment, ReadingTag, ReadingVariation, ReadingBits, ReadingEntities,
-		ReadingEscapes, ReadingPercent, ReadingBase64, ReadingHex, ReadingRot13,
+		Raw, readingSpace, readingNFKC, readingVisible, Folded, readingWords, readingSpaced,
+		readingLeet, readingComment, Tag, readingVariation, readingBits, readingEntities,
+		readingEscapes, readingPercent, readingBase64, readingHex, readingRot13,
 	}
 }
+
+// Encoded reports the name of a reading that is not the text in another form but
+// what an encoding in it, or characters that do not show, decode to.
+func Encoded(reading string) bool { return strings.HasPrefix(reading, DecodedPrefix) }
 
 const (
 	// MaxReadings is the most readings that one text gives.
@@ -53,7 +62,7 @@ const (
 // a few times as long as the text, and there are at most MaxReadings.
 func Readings(s string) []Reading {
 	f := glance(s)
-	raw := Reading{Name: ReadingRaw, Text: s}
+	raw := Reading{Name: Raw, Text: s}
 	if f&hasNonASCII != 0 {
 		v := rawView(s)
 		raw.Text, raw.runs = v.text, v.runs
@@ -65,7 +74,7 @@ func Readings(s string) []Reading {
 		return out
 	}
 	p := pass{readings: out, budget: 8*len(s) + 1<<12}
-	p.view(view{raw.Text, raw.runs}, f, ReadingRaw, 0)
+	p.view(view{raw.Text, raw.runs}, f, Raw, 0)
 	return p.readings
 }
 
@@ -105,38 +114,38 @@ func (p *pass) view(v view, f feature, name string, depth int) {
 	shown := v
 	if f&(hasNonASCII|hasControl) == 0 {
 		if f&hasSpace != 0 {
-			p.add(label(ReadingSpace), toView(singleSpace(v.cells())))
+			p.add(label(readingSpace), toView(singleSpace(v.cells())))
 		}
 		if f&hasJoined != 0 || f&(hasJoint|hasBlank) == hasJoint {
-			p.add(label(ReadingWords), toView(singleSpace(splitWords(v.cells()))))
+			p.add(label(readingWords), toView(singleSpace(splitWords(v.cells()))))
 		}
 		if f&hasSpaced != 0 {
-			p.spaced(v.cells(), label(ReadingSpaced))
+			p.spaced(v.cells(), label(readingSpaced))
 		}
 		if f&hasLeet != 0 {
-			p.leet(v.cells(), label(ReadingLeet))
+			p.leet(v.cells(), label(readingLeet))
 		}
 	} else {
 		cells := v.cells()
 		p.payloads(cells, depth)
-		p.add(label(ReadingSpace), toView(singleSpace(cells)))
+		p.add(label(readingSpace), toView(singleSpace(cells)))
 		nfkc := normalise(cells)
-		p.add(label(ReadingNFKC), toView(nfkc))
+		p.add(label(readingNFKC), toView(nfkc))
 		seen := show(nfkc, false)
 		shown = toView(seen)
-		p.add(label(ReadingVisible), shown)
+		p.add(label(readingVisible), shown)
 		folded := fold(seen)
-		p.add(label(ReadingFolded), toView(singleSpace(folded)))
+		p.add(label(Folded), toView(singleSpace(folded)))
 		text := toView(folded).text
 		g := glance(text)
 		if len(seen) != len(nfkc) || g&hasJoined != 0 || g&(hasJoint|hasBlank) == hasJoint || symbolJoined(cells) {
-			p.add(label(ReadingWords), toView(singleSpace(splitWords(fold(show(nfkc, true))))))
+			p.add(label(readingWords), toView(singleSpace(splitWords(fold(show(nfkc, true))))))
 		}
 		if g&hasSpaced != 0 {
-			p.spaced(folded, label(ReadingSpaced))
+			p.spaced(folded, label(readingSpaced))
 		}
 		if g&hasLeet != 0 {
-			p.leet(folded, label(ReadingLeet))
+			p.leet(folded, label(readingLeet))
 		}
 		f = glance(shown.text) | f&hasComment
 		if f&hasComment != 0 {
@@ -206,7 +215,7 @@ func (p *pass) comments(v view) {
 			at = end + 3
 		}
 		body := v.slice(start, end)
-		p.add(ReadingComment, toView(singleSpace(body.cells())))
+		p.add(readingComment, toView(singleSpace(body.cells())))
 	}
 }
 
@@ -251,9 +260,9 @@ func (p *pass) payloads(cells []cell, depth int) {
 		text string
 		of   []rune
 	}{
-		{ReadingTag, x.tagPayload(), x.tags},
-		{ReadingVariation, decodeSelectors(x.selector), x.selector},
-		{ReadingBits, decodeBits(x.bits), x.bits},
+		{Tag, x.tagPayload(), x.tags},
+		{readingVariation, decodeSelectors(x.selector), x.selector},
+		{readingBits, decodeBits(x.bits), x.bits},
 	} {
 		if set.text == "" {
 			continue
@@ -270,23 +279,23 @@ func (p *pass) payloads(cells []cell, depth int) {
 // decode adds what the encodings in a view decode to.
 func (p *pass) decode(v view, f feature, depth int) {
 	if f&hasEntity != 0 {
-		p.inPlace(ReadingEntities, v, entityRuns(v.text), depth)
+		p.inPlace(readingEntities, v, entityRuns(v.text), depth)
 	}
 	if f&hasEscape != 0 {
-		p.inPlace(ReadingEscapes, v, escapeRuns(v.text), depth)
+		p.inPlace(readingEscapes, v, escapeRuns(v.text), depth)
 	}
 	if f&hasPercent != 0 {
-		p.inPlace(ReadingPercent, v, percentRuns(v.text), depth)
+		p.inPlace(readingPercent, v, percentRuns(v.text), depth)
 	}
 	if f&hasBase64 != 0 {
-		p.alone(ReadingBase64, v, base64Runs(v.text), depth)
+		p.alone(readingBase64, v, base64Runs(v.text), depth)
 	}
 	if f&hasHex != 0 {
-		p.alone(ReadingHex, v, hexRuns(v.text), depth)
+		p.alone(readingHex, v, hexRuns(v.text), depth)
 	}
 	if f&hasRot13 != 0 {
 		if text, ok := rot13Text(v.text); ok {
-			p.further(ReadingRot13, view{text, v.runs}, depth)
+			p.further(readingRot13, view{text, v.runs}, depth)
 		}
 	}
 }
@@ -340,5 +349,3 @@ func (p *pass) alone(name string, v view, runs []decodedRun, depth int) {
 		p.further(name, b.view(), depth)
 	}
 }
-
-var _ = utf8.RuneError
