@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,6 +66,36 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A child does not outlive us even where nothing of ours can run any more.
+func TestChildDiesWithUs(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pid")
+	prober := exec.Command(exe)
+	prober.Env = append(os.Environ(), "FAKE_SERVER=prober", "FAKE_PIDS="+file)
+	if err := prober.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	for range 500 {
+		if data, err := os.ReadFile(file); err == nil && len(data) > 0 {
+			pid, _ = strconv.Atoi(string(data))
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	prober.Process.Kill()
+	prober.Wait()
+	if pid == 0 {
+		t.Fatal("the child did not start")
+	}
+	if running(pid) {
+		t.Errorf("process %d still runs", pid)
 	}
 }
 

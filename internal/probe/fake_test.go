@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -401,6 +402,16 @@ var fakes = map[string]func(*fake){
 		}
 		b, _ := json.Marshal(strings.Join(names, " "))
 		f.serve(on("tools/list", `"result":{"tools":[{"name":"env","description":`+string(b)+`}]}`))
+	},
+	"reports-itself": func(*fake) {
+		os.WriteFile(os.Getenv("FAKE_PIDS"), []byte(strconv.Itoa(os.Getpid())), 0o600)
+		forever()
+	},
+	"prober": func(*fake) {
+		Probe(context.Background(), Source{
+			Command: []string{os.Args[0]},
+			Env:     []string{"FAKE_SERVER=reports-itself", "FAKE_PIDS=" + os.Getenv("FAKE_PIDS")},
+		}, Options{})
 	},
 	"child-in-group": func(f *fake) { spawn("sleeper", nil); f.serve(nil) },
 	"child-holds-pipes": func(*fake) {

@@ -206,6 +206,8 @@ func TestHTTPAddresses(t *testing.T) {
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the password is in %q", err)
 	}
+	_, err = Probe(t.Context(), Source{URL: "http://127.0.0.1:1/mcp", Header: http.Header{"X-Key": {"a\nb"}}}, Options{})
+	wantError(t, err, toolmark.ErrUsage, "X-Key")
 	_, err = Probe(t.Context(), Source{URL: "http://no-such-host.invalid/mcp"}, Options{})
 	wantError(t, err, toolmark.ErrCannotConnect, "no-such-host.invalid")
 }
@@ -224,7 +226,8 @@ func TestHTTPNotHTTP(t *testing.T) {
 			if err != nil {
 				return
 			}
-			io.WriteString(conn, "220 mail.example ESMTP\r\n")
+			conn.Read(make([]byte, 4096))
+			io.WriteString(conn, "500 what was that?\r\n")
 			conn.Close()
 		}
 	}()
@@ -364,6 +367,21 @@ func TestHTTPModernServer(t *testing.T) {
 	if log := web.log(); len(log) != 2 {
 		t.Errorf("requests %q, want server/discover and tools/list", log)
 	}
+}
+
+func TestHTTPClientTimeout(t *testing.T) {
+	_, src := serveWeb(t, onMethod("initialize", func(_ http.ResponseWriter, r *http.Request, _ call) { <-r.Context().Done() }))
+	transport := &http.Transport{DisableKeepAlives: true}
+	_, err := Probe(t.Context(), src, Options{Client: &http.Client{Transport: transport, Timeout: 300 * time.Millisecond}})
+	wantError(t, err, toolmark.ErrTimeout, "HTTP client allows")
+}
+
+func TestCallersDeadline(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	_, src := serveWeb(t, onMethod("tools/list", func(_ http.ResponseWriter, r *http.Request, _ call) { <-r.Context().Done() }))
+	_, err := Probe(ctx, src, Options{})
+	wantError(t, err, toolmark.ErrTimeout, "tools/list within 400ms")
 }
 
 func TestHTTPCancelled(t *testing.T) {

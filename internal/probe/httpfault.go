@@ -150,6 +150,7 @@ func (t *httpTransport) cannotConnect(ctx context.Context, err error) error {
 	}
 	var dns *net.DNSError
 	var op *net.OpError
+	var slow net.Error
 	switch {
 	case errors.As(err, &dns):
 		return failure(toolmark.ErrCannotConnect, nil, "cannot connect to %s over Streamable HTTP: the name %s was not resolved (%s); check the address and the network", host, quoteShort(dns.Name), quoteShort(dns.Err))
@@ -157,8 +158,12 @@ func (t *httpTransport) cannotConnect(ctx context.Context, err error) error {
 		return failure(toolmark.ErrCannotConnect, op.Err, "cannot connect to %s over Streamable HTTP (%s); is the server running?", host, op.Op)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return failure(toolmark.ErrCannotConnect, nil, "%s closed the connection without an answer", host)
-	case strings.Contains(err.Error(), "malformed HTTP"):
+	case strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "readLoopPeekFail"):
 		return failure(toolmark.ErrNotMCP, nil, "%s does not speak HTTP: %s", host, quoteShort(err.Error()))
+	case strings.Contains(err.Error(), "invalid header field"):
+		return failure(toolmark.ErrUsage, nil, "a header that was given cannot be sent: %s", quoteShort(err.Error()))
+	case errors.As(err, &slow) && slow.Timeout():
+		return failure(toolmark.ErrTimeout, nil, "%s did not answer in the time that the HTTP client allows: %s", host, quoteShort(err.Error()))
 	}
 	return failure(toolmark.ErrCannotConnect, nil, "cannot connect to %s over Streamable HTTP: %s", host, quoteShort(err.Error()))
 }
@@ -188,7 +193,7 @@ func tlsReason(err error) string {
 		return "it refused the handshake: " + quoteShort(alert.Error())
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return "it speaks plain HTTP there; try http://"
-	case strings.Contains(err.Error(), "tls: "):
+	case strings.Contains(err.Error(), "tls: "), strings.Contains(err.Error(), "TLS handshake timeout"):
 		return quoteShort(err.Error())
 	}
 	return ""

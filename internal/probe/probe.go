@@ -150,6 +150,9 @@ func Probe(ctx context.Context, src Source, opts Options) (*toolmark.Snapshot, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
+	if deadline, ok := ctx.Deadline(); ok { // the caller's own, where that is earlier
+		p.opts.Timeout = min(opts.Timeout, time.Until(deadline).Round(time.Millisecond))
+	}
 	p.tr = tr
 	parts, err := p.read(ctx)
 	tr.close()
