@@ -1,8 +1,6 @@
 package rule
 
 import (
-	"cmp"
-	"slices"
 	"sort"
 	"unicode/utf8"
 )
@@ -33,7 +31,10 @@ const (
 // analysis is what one text is matched from. It is made anew for each text; the
 // slices are kept. What a text may not need is computed when first asked for.
 type analysis struct {
-	set   *Set
+	set *Set
+	// exhaustive is the slow path: every alternative on every unit, no literals asked.
+	exhaustive bool
+
 	text  string  // in NFC
 	back  []int32 // byte of text to byte of the reading; nil where they are the same
 	joins []join  // of a tool's joined text
@@ -51,6 +52,11 @@ type analysis struct {
 	hasSentence bool
 	positions   []position
 	hasPosition bool
+	excuses     []excuseState // per excuse of the set
+	usedExcuses []int         // those that have a state
+	window      windowBuffers
+	breaks      []extent
+	hasBreaks   bool
 	quotes      []extent
 	hasQuotes   bool
 	runs        runLengths
@@ -60,7 +66,7 @@ type analysis struct {
 func newAnalysis(s *Set) *analysis {
 	return &analysis{
 		set: s, words: make([][]extent, s.sets), hits: make([][]hit, s.sets),
-		sorted: make([]bool, s.sets), ends: make([][]int32, s.sets),
+		sorted: make([]bool, s.sets), ends: make([][]int32, s.sets), excuses: make([]excuseState, s.excuses),
 	}
 }
 
@@ -70,7 +76,11 @@ func (a *analysis) read(text string, joins []join) {
 		a.words[set], a.hits[set], a.sorted[set], a.ends[set] = a.words[set][:0], a.hits[set][:0], false, a.ends[set][:0]
 	}
 	a.touched = a.touched[:0]
-	a.hasSentence, a.hasPosition, a.hasQuotes, a.hasRuns = false, false, false, false
+	for _, n := range a.usedExcuses {
+		a.excuses[n] = excuseState{}
+	}
+	a.usedExcuses = a.usedExcuses[:0]
+	a.hasSentence, a.hasPosition, a.hasQuotes, a.hasRuns, a.hasBreaks = false, false, false, false, false
 	a.text, a.back = composed(text)
 	a.joins = joins
 	a.fold()
@@ -150,6 +160,15 @@ func (a *analysis) touch(set int32) {
 // has reports whether anything of the set stands in the text.
 func (a *analysis) has(set int) bool { return len(a.words[set]) > 0 || len(a.ends[set]) > 0 }
 
+func (a *analysis) hasAll(sets []int) bool {
+	for _, set := range sets {
+		if !a.has(set) {
+			return false
+		}
+	}
+	return true
+}
+
 // of gives the places of a family's words in order. Where two overlap so that one
 // holds the other, only the shorter counts.
 func (a *analysis) of(f *family) []hit {
@@ -158,19 +177,7 @@ func (a *analysis) of(f *family) []hit {
 		return a.hits[set]
 	}
 	a.sorted[set] = true
-	found := a.words[set]
-	// By start, the longer first, so that a stretch comes before what it holds.
-	slices.SortFunc(found, func(x, y extent) int {
-		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end))
-	})
-	kept := found[:0]
-	for _, e := range found {
-		for len(kept) > 0 && kept[len(kept)-1].holds(e) {
-			kept = kept[:len(kept)-1]
-		}
-		kept = append(kept, e)
-	}
-	a.words[set] = kept
+	a.words[set] = shortest(a.words[set])
 	a.locate(set)
 	return a.hits[set]
 }
@@ -285,6 +292,42 @@ func (a *analysis) sentencesOf(m extent) extent {
 	}
 	first, last := list[a.sentenceAt(m.start)], list[a.sentenceAt(max(m.start, m.end-1))]
 	return extent{min(first.start, m.start), max(last.end, m.end)}
+}
+
+// clauseBreaks gives the marks that end clauses, in order.
+func (a *analysis) clauseBreaks() []extent {
+	if a.hasBreaks {
+		return a.breaks
+	}
+	a.hasBreaks, a.breaks = true, a.breaks[:0]
+	for i, r := range a.text {
+		if breaksClause(r) && !inside(a.text, i, r) {
+			a.breaks = append(a.breaks, extent{i, i + utf8.RuneLen(r)})
+		}
+	}
+	return a.breaks
+}
+
+// breakIn reports whether a clause ends inside a stretch.
+func (a *analysis) breakIn(in extent) bool {
+	list := a.clauseBreaks()
+	i := sort.Search(len(list), func(n int) bool { return list[n].start >= in.start })
+	return i < len(list) && list[i].start < in.end
+}
+
+// clauseAround narrows the sentence in which m stands to its clause: from the last
+// break before it to the first one after it.
+func (a *analysis) clauseAround(sentence, m extent) extent {
+	list := a.clauseBreaks()
+	before := sort.Search(len(list), func(n int) bool { return list[n].end > m.start }) - 1
+	after := sort.Search(len(list), func(n int) bool { return list[n].start >= m.end })
+	if before >= 0 {
+		sentence.start = max(sentence.start, list[before].end)
+	}
+	if after < len(list) {
+		sentence.end = min(sentence.end, list[after].start)
+	}
+	return sentence
 }
 
 // runLengths are the longest runs, in characters, of what a pattern may repeat

@@ -2,7 +2,6 @@ package rule
 
 import (
 	"cmp"
-	"regexp/syntax"
 	"slices"
 )
 
@@ -32,11 +31,17 @@ func (l *loader) finish() {
 		l.useExcuses(rule.unless)
 		l.useExcuses(rule.downgrade)
 	}
+	if len(l.faults) > 0 {
+		return // what is there is not whole
+	}
+	l.trigger()
 	s.index.build(l.users)
 }
 
 func (l *loader) useExcuses(list []*excuse) {
 	for _, e := range list {
+		e.number = l.set.excuses
+		l.set.excuses++
 		l.use(&e.condition)
 	}
 }
@@ -62,5 +67,38 @@ func (l *loader) use(c *condition) {
 	}
 }
 
-// require finds what a text must hold for a pattern to match.
-func (l *loader) require(*pattern, *syntax.Regexp) error { return nil }
+// trigger files each alternative under one of the sets that it cannot match
+// without: the one with the fewest literals, which is as a rule the rarest.
+func (l *loader) trigger() {
+	s := l.set
+	sizes := make([]int, s.sets)
+	for _, users := range l.users {
+		for _, u := range users {
+			sizes[u.set]++
+		}
+	}
+	s.triggers = make([][]*alternative, s.sets)
+	for _, alt := range s.alternatives {
+		for _, c := range alt.conditions {
+			alt.sets = append(alt.sets, c.sets()...)
+		}
+		slices.SortStableFunc(alt.sets, func(a, b int) int { return cmp.Compare(sizes[a], sizes[b]) })
+		s.triggers[alt.sets[0]] = append(s.triggers[alt.sets[0]], alt)
+	}
+}
+
+// sets gives the sets of which a text must hold something for c to match.
+func (c *condition) sets() []int {
+	var sets []int
+	if c.near != nil {
+		for _, f := range c.near.families {
+			sets = append(sets, f.set)
+		}
+	}
+	if c.regex != nil {
+		for _, n := range c.regex.needs {
+			sets = append(sets, n.set)
+		}
+	}
+	return sets
+}

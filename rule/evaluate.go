@@ -1,9 +1,5 @@
 package rule
 
-import (
-	"unicode/utf8"
-)
-
 // outcome is what an alternative found in a text.
 type outcome struct {
 	match
@@ -116,99 +112,4 @@ func (a *analysis) units(m extent, span Span) (from, to int) {
 		return max(last-1, 0), first
 	}
 	return 0, 0
-}
-
-// excused reports whether one of the excuses holds for m.
-func (a *analysis) excused(excuses []*excuse, m match) bool {
-	for _, e := range excuses {
-		if a.excusedBy(e, m) {
-			return true
-		}
-	}
-	return false
-}
-
-func (a *analysis) excusedBy(e *excuse, m match) bool {
-	if e.quoted && !a.quoted(m.extent) {
-		return false
-	}
-	if e.regex == nil && e.near == nil {
-		return e.quoted
-	}
-	if e.regex != nil && !a.mayMatch(e.regex) {
-		return false
-	}
-	where := a.sentencesOf(m.extent)
-	switch {
-	case e.around > 0:
-		where = a.around(m.extent, e.around)
-	case e.scope == scopeClause:
-		where = clauseAround(a.text, where, m.extent)
-	}
-	if e.regex != nil {
-		return e.regex.regexp().MatchString(a.text[where.start:where.end])
-	}
-	found := false
-	a.eachNearIn(e.near, where, func(match) bool {
-		found = true
-		return false
-	})
-	return found
-}
-
-// around widens m by n code points on both sides.
-func (a *analysis) around(m extent, n int) extent {
-	for range n {
-		_, size := utf8.DecodeLastRuneInString(a.text[:m.start])
-		m.start -= size
-		_, size = utf8.DecodeRuneInString(a.text[m.end:])
-		m.end += size
-	}
-	return m
-}
-
-// eachRegexp calls yield for the matches of a pattern in each unit of the span.
-func (a *analysis) eachRegexp(p *pattern, span Span, yield func(match) bool) {
-	if !a.mayMatch(p) {
-		return
-	}
-	re := p.regexp()
-	for _, unit := range a.unitList(span) {
-		for _, at := range re.FindAllStringIndex(a.text[unit.start:unit.end], -1) {
-			if !yield(match{extent: extent{unit.start + at[0], unit.start + at[1]}}) {
-				return
-			}
-		}
-	}
-}
-
-func (a *analysis) mayMatch(*pattern) bool { return true }
-
-// unitList gives the stretches of the text that a span names.
-func (a *analysis) unitList(span Span) []extent {
-	switch span {
-	case SpanSentence:
-		return a.sentenceList()
-	case SpanPair:
-		list := a.sentenceList()
-		if len(list) < 2 {
-			return list
-		}
-		pairs := make([]extent, len(list)-1)
-		for i := range pairs {
-			pairs[i] = extent{list[i].start, list[i+1].end}
-		}
-		return pairs
-	}
-	return []extent{{0, len(a.text)}}
-}
-
-// eachNearIn gives the matches of n that stand inside a stretch.
-func (a *analysis) eachNearIn(n *near, in extent, yield func(match) bool) {
-	a.eachNear(n, SpanField, func(m match) bool {
-		if m.start >= in.end {
-			return false
-		}
-		return !in.holds(m.extent) || yield(m)
-	})
 }

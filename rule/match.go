@@ -76,6 +76,9 @@ type matcher struct {
 	only    *alternative // look at no other; nil: look at all
 	text    *analysis
 	matches []Match
+
+	alternatives []*alternative // that may match the current text
+
 	perRule []int  // matches so far
 	strong  []bool // the rule has a match that nothing weakens
 
@@ -185,10 +188,26 @@ func (m *matcher) add(rule int, match Match, weak bool) {
 }
 
 // candidates evaluates the alternatives that may match the current text and that
-// want lets through; false where it was stopped.
+// want lets through; false where it was stopped. Those that hold nothing of one of
+// their sets cannot match, and are not even looked at.
 func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
-	for _, alt := range m.set.alternatives {
-		if m.only != nil && m.only != alt || !want(alt) {
+	m.alternatives = m.alternatives[:0]
+	if m.text.exhaustive {
+		m.alternatives = append(m.alternatives, m.set.alternatives...)
+	}
+	for _, set := range m.text.touched {
+		if m.text.exhaustive {
+			break
+		}
+		for _, alt := range m.set.triggers[set] {
+			if (m.only == nil || m.only == alt) && m.text.hasAll(alt.sets) {
+				m.alternatives = append(m.alternatives, alt)
+			}
+		}
+	}
+	slices.SortFunc(m.alternatives, func(a, b *alternative) int { return cmp.Compare(a.order, b.order) })
+	for _, alt := range m.alternatives {
+		if !want(alt) {
 			continue
 		}
 		if m.stop() {
@@ -276,6 +295,8 @@ type Set struct {
 	retired      map[string]bool
 	index        index
 	sets         int
+	triggers     [][]*alternative // per set of the index
+	excuses      int
 	toolMasks    []surfaceMask
 	pool         sync.Pool
 }

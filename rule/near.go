@@ -143,22 +143,10 @@ func (a *analysis) isNegated(n *near, h *hit) bool {
 			continue
 		}
 		between := extent{negation.end, h.start}
-		if a.breaks(between) {
+		if a.breakIn(between) {
 			return false
 		}
 		return n.omit == nil || !a.holdsAny([]*family{n.omit}, between)
-	}
-	return false
-}
-
-// breaks reports whether a clause ends inside the stretch.
-func (a *analysis) breaks(in extent) bool {
-	for i := in.start; i < in.end; {
-		r, size := utf8.DecodeRuneInString(a.text[i:in.end])
-		if breaksClause(r) && !inside(a.text, i, r) {
-			return true
-		}
-		i += size
 	}
 	return false
 }

@@ -14,6 +14,9 @@ type pattern struct {
 	source   string
 	families []*family // those the source names, in order, one for each place
 	compile  func() (*regexp.Regexp, error)
+
+	needs    []need // what every match holds, in order
+	anchored bool   // it has ^, $, \A or \z
 }
 
 // insideBrackets reports whether a character class is open at the end of s.

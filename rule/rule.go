@@ -143,7 +143,8 @@ type alternative struct {
 	unless     []*excuse
 	downgrade  []*excuse
 	line       int
-	order      int // place in the whole set
+	order      int   // place in the whole set
+	sets       []int // of the index: a text without one of each cannot match
 }
 
 // condition is one thing to find: a regular expression or words near each other.
@@ -158,6 +159,7 @@ type excuse struct {
 	quoted    bool   // the match stands inside quotation marks
 	scope     string // sentence, clause
 	around    int    // code points on both sides, in place of scope
+	number    int    // place among the excuses of the set
 }
 
 // near asks for words of some families, close together.

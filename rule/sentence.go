@@ -212,29 +212,6 @@ func breaksClause(r rune) bool {
 	return false
 }
 
-// clauseAround gives the clause of the sentence in which m stands: from the last
-// break before it to the first one after it.
-func clauseAround(s string, sentence, m extent) extent {
-	c := sentence
-	for i := m.start; i > sentence.start; {
-		r, size := utf8.DecodeLastRuneInString(s[sentence.start:i])
-		if breaksClause(r) && !inside(s, i-size, r) {
-			c.start = i
-			break
-		}
-		i -= size
-	}
-	for i := m.end; i < sentence.end; {
-		r, size := utf8.DecodeRuneInString(s[i:sentence.end])
-		if breaksClause(r) && !inside(s, i, r) {
-			c.end = i
-			break
-		}
-		i += size
-	}
-	return c
-}
-
 // inside reports whether the dot or colon at s[i] stands inside a word, a path or a
 // number.
 func inside(s string, i int, r rune) bool {

@@ -1,0 +1,398 @@
+package rule
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What a match of a pattern holds can be read off its syntax tree: a concatenation
+// holds what each of its parts holds, in that order; an alternation holds what its
+// first branch holds or what its second holds, and so on. A need is one such "one of
+// these texts"; the needs of a pattern are those of its top-level parts, in order.
+//
+// Texts are folded, and so is what they are looked for in. Folding goes rune by rune
+// and makes equal whatever a case-insensitive pattern takes for equal (fold.go), so a
+// match always holds one of the texts of each need; the reverse is not so, and need
+// not be.
+
+// need is one of a few literals that a match holds.
+type need struct {
+	set int // of the index
+	// before and after bound the part of the match from its beginning to the end of
+	// the literal, and from there to its end; gap bounds the stretch from the end of
+	// the literal of the need before this one.
+	before, after, gap length
+}
+
+// length bounds a stretch of text from above: so many runes, and so many of the
+// text's longest runs (see runLengths). Unbounded: no bound.
+type length struct {
+	runes, glue, solid int
+	unbounded          bool
+}
+
+// tooLong is more than any text has; sums stay far below what an int holds.
+const tooLong = 1 << 30
+
+func (l length) plus(o length) length {
+	l.runes, l.glue, l.solid = l.runes+o.runes, l.glue+o.glue, l.solid+o.solid
+	l.unbounded = l.unbounded || o.unbounded || l.runes > tooLong || l.glue > tooLong || l.solid > tooLong
+	return l
+}
+
+func (l length) times(n int) length {
+	if n > 1000 || l.runes > tooLong/1000 || l.glue > tooLong/1000 || l.solid > tooLong/1000 {
+		return length{unbounded: true}
+	}
+	l.runes, l.glue, l.solid = l.runes*n, l.glue*n, l.solid*n
+	return l
+}
+
+func (l length) or(o length) length {
+	return length{max(l.runes, o.runes), max(l.glue, o.glue), max(l.solid, o.solid), l.unbounded || o.unbounded}
+}
+
+// texts is a choice of texts: written out, or words of families.
+type texts struct {
+	literals []string
+	families []int
+}
+
+func (t texts) none() bool { return len(t.literals) == 0 && len(t.families) == 0 }
+
+// maxTexts is the most literals of one need; a longer list says too little.
+const maxTexts = 64
+
+// factor is a part of a pattern's concatenation.
+type factor struct {
+	needs  texts // none: the part may hold anything
+	length length
+}
+
+// literalReader reads needs off a syntax tree.
+type literalReader struct{ numbered []*family }
+
+// factors takes a tree apart into the parts of its concatenation.
+func (l *literalReader) factors(re *syntax.Regexp) []factor {
+	switch re.Op {
+	case syntax.OpCapture:
+		return l.factors(re.Sub[0])
+	case syntax.OpConcat:
+		var list []factor
+		for _, sub := range re.Sub {
+			list = append(list, l.factors(sub)...)
+		}
+		return list
+	case syntax.OpLiteral:
+		return l.literal(re.Rune)
+	}
+	return []factor{{l.choice(re), l.length(re)}}
+}
+
+// literal splits a literal at the families in it.
+func (l *literalReader) literal(runes []rune) []factor {
+	var list []factor
+	from := 0
+	for i := 0; i <= len(runes); i++ {
+		if i < len(runes) && runes[i] < placeholder {
+			continue
+		}
+		if from < i {
+			text := string(runes[from:i])
+			list = append(list, factor{texts{literals: []string{fold(text)}}, length{runes: i - from}})
+		}
+		if i < len(runes) {
+			n := int(runes[i] - placeholder)
+			list = append(list, factor{texts{families: []int{n}}, l.family(n)})
+		}
+		from = i + 1
+	}
+	return list
+}
+
+// choice gives one list of texts of which each match of re holds one.
+func (l *literalReader) choice(re *syntax.Regexp) texts {
+	if set := exact(re); set != nil {
+		return texts{literals: set}
+	}
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus:
+		return l.choice(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return l.choice(re.Sub[0])
+		}
+	case syntax.OpConcat, syntax.OpLiteral:
+		var best texts
+		for _, f := range l.factors(re) {
+			if f.needs.useful() && (best.none() || l.score(f.needs) > l.score(best)) {
+				best = f.needs
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all texts
+		for _, sub := range re.Sub {
+			branch := l.choice(sub)
+			if !branch.useful() {
+				return texts{}
+			}
+			all.literals = append(all.literals, branch.literals...)
+			all.families = append(all.families, branch.families...)
+		}
+		if len(all.literals) > 4*maxTexts {
+			return texts{}
+		}
+		return all
+	}
+	return texts{}
+}
+
+// useful reports whether the texts are worth looking for: none is empty, white space
+// alone, or a single letter or digit of ASCII.
+func (t texts) useful() bool {
+	for _, s := range t.literals {
+		if strings.TrimFunc(s, unicode.IsSpace) == "" || len(s) == 1 && isASCIIWord(s[0]) {
+			return false
+		}
+	}
+	return !t.none()
+}
+
+// score says how well the texts tell a match from other text.
+func (l *literalReader) score(t texts) int {
+	shortest := 100
+	for _, s := range t.literals {
+		shortest = min(shortest, len(s))
+	}
+	for _, n := range t.families {
+		for i := range l.numbered[n].entries {
+			shortest = min(shortest, len(l.numbered[n].entries[i].key()))
+		}
+	}
+	return 4*min(shortest, 6) - len(t.literals)/8 - 2*len(t.families)
+}
+
+// exact gives all texts that re can match, folded, where those are few; nil
+// otherwise. An assertion such as \b matches the empty text.
+func exact(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return []string{""}
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if r >= placeholder {
+				return nil
+			}
+		}
+		return []string{fold(string(re.Rune))}
+	case syntax.OpCharClass:
+		return exactClass(re.Rune)
+	case syntax.OpCapture:
+		return exact(re.Sub[0])
+	case syntax.OpQuest:
+		if set := exact(re.Sub[0]); set != nil && len(set) < maxTexts {
+			return unique(append(slices.Clone(set), ""))
+		}
+	case syntax.OpConcat:
+		all := []string{""}
+		for _, sub := range re.Sub {
+			set := exact(sub)
+			if set == nil || len(set)*len(all) > maxTexts {
+				return nil
+			}
+			var next []string
+			for _, a := range all {
+				for _, b := range set {
+					next = append(next, a+b)
+				}
+			}
+			all = next
+		}
+		return unique(all)
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			set := exact(sub)
+			if set == nil || len(all)+len(set) > maxTexts {
+				return nil
+			}
+			all = append(all, set...)
+		}
+		return unique(all)
+	}
+	return nil
+}
+
+func exactClass(ranges []rune) []string {
+	var set []string
+	for i := 0; i < len(ranges); i += 2 {
+		if ranges[i+1]-ranges[i] > 8 || len(set) > 8 {
+			return nil
+		}
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			set = append(set, fold(string(r)))
+		}
+	}
+	return unique(set)
+}
+
+func unique(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// length bounds what re matches.
+func (l *literalReader) length(re *syntax.Regexp) length {
+	switch re.Op {
+	case syntax.OpLiteral:
+		var sum length
+		for _, r := range re.Rune {
+			if r >= placeholder {
+				sum = sum.plus(l.family(int(r - placeholder)))
+			} else {
+				sum.runes++
+			}
+		}
+		return sum
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return length{runes: 1}
+	case syntax.OpCapture, syntax.OpQuest:
+		return l.length(re.Sub[0])
+	case syntax.OpConcat:
+		var sum length
+		for _, sub := range re.Sub {
+			sum = sum.plus(l.length(sub))
+		}
+		return sum
+	case syntax.OpAlternate:
+		var most length
+		for _, sub := range re.Sub {
+			most = most.or(l.length(sub))
+		}
+		return most
+	case syntax.OpStar, syntax.OpPlus:
+		return endless(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			return endless(re.Sub[0])
+		}
+		return l.length(re.Sub[0]).times(re.Max)
+	}
+	return length{} // assertions
+}
+
+// endless bounds a repetition without a bound by the runs of the text.
+func endless(sub *syntax.Regexp) length {
+	switch kind := kindOf(sub); {
+	case kind.gap():
+		return length{unbounded: true}
+	case kind&runSpace != 0:
+		return length{glue: 1}
+	default:
+		return length{solid: 1}
+	}
+}
+
+// family bounds a word of a family in a pattern.
+func (l *literalReader) family(n int) length {
+	var most length
+	for i := range l.numbered[n].entries {
+		e := &l.numbered[n].entries[i]
+		var sum length
+		for j := range e.parts {
+			p := &e.parts[j]
+			sum.runes += utf8.RuneCountInString(p.source) + strings.Count(p.text, "ss") // ß may be two
+			if j > 0 {
+				sum.glue++
+			}
+			for _, more := range []bool{p.before, p.after, p.any} {
+				if more {
+					sum.solid++
+				}
+			}
+		}
+		most = most.or(sum)
+	}
+	return most
+}
+
+// require finds the needs of a pattern and gives them sets in the index.
+func (l *loader) require(p *pattern, tree *syntax.Regexp) error {
+	reader := literalReader{l.numbered}
+	factors := reader.factors(tree)
+	for i := range factors {
+		f := &factors[i]
+		if !f.needs.useful() {
+			continue
+		}
+		n := need{set: l.literalSet(f.needs)}
+		for j := range factors {
+			if j <= i {
+				n.before = n.before.plus(factors[j].length)
+			}
+			if j >= i {
+				n.after = n.after.plus(factors[j].length)
+			}
+		}
+		p.needs = append(p.needs, n)
+	}
+	if len(p.needs) == 0 {
+		return fmt.Errorf("every match must hold some fixed text: two letters or more, a mark, or a word of a family")
+	}
+	// The gap between the ends of two literals that follow each other: what is left of
+	// the first one's part, what stands between, and the second one's part.
+	last := -1
+	n := 0
+	for i := range factors {
+		if !factors[i].needs.useful() {
+			continue
+		}
+		if last >= 0 {
+			for j := last; j <= i; j++ {
+				p.needs[n].gap = p.needs[n].gap.plus(factors[j].length)
+			}
+		}
+		last = i
+		n++
+	}
+	p.anchored = anchored(tree)
+	return nil
+}
+
+// anchored reports whether the pattern asks for the beginning or the end of a text
+// or a line.
+func anchored(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, anchored)
+}
+
+// literalSet gives the set of the index that collects the places of any of the texts.
+func (l *loader) literalSet(t texts) int {
+	list := slices.Clone(t.literals)
+	for _, n := range t.families {
+		for i := range l.numbered[n].entries {
+			list = append(list, l.numbered[n].entries[i].key())
+		}
+	}
+	list = unique(list)
+	key := strings.Join(list, "\x00")
+	if set, ok := l.needSets[key]; ok {
+		return int(set)
+	}
+	set := int32(l.set.sets)
+	l.set.sets++
+	l.needSets[key] = set
+	for _, text := range list {
+		l.users[text] = append(l.users[text], user{set: set})
+	}
+	return int(set)
+}

@@ -1,0 +1,240 @@
+package rule
+
+import (
+	"slices"
+	"sort"
+	"unicode/utf8"
+)
+
+// The fast path of patterns.
+//
+// Slow, and right by definition: run the pattern over each unit of its span (each
+// sentence, say) from beginning to end. Fast: run it over windows only, and give the
+// same matches. That is safe because
+//
+//  1. every match holds one literal of each of the pattern's needs, in order, and the
+//     index finds every literal (literals.go, fold.go). So the literals of a match are
+//     hits that stand in a chain: each ends behind the one before, no further than
+//     the gap between them allows. Hits outside every chain are dropped; those of a
+//     match never are.
+//  2. A match reaches no further to both sides of its literal than the bounds say
+//     that come with the need. So the window of that many bytes around the hit holds
+//     the whole match, and any other match that starts at the same place too: each
+//     brings its own hit, and windows that meet become one.
+//  3. Windows are widened to where the character outside is none of \w, or the unit
+//     ends. \b and \B say the same there whether the text goes on or not. Patterns that
+//     ask for the beginning or end of text or line get the whole unit instead.
+//
+// So what the pattern finds in a window is what it finds there in the unit, and it
+// finds nothing elsewhere. Where a bound is not known the window is the rest of the
+// unit: when in doubt, the slow path.
+
+// windowBuffers are kept between texts.
+type windowBuffers struct {
+	alive [][]int32
+	list  []extent
+}
+
+// mayMatch reports whether the text holds a literal of each need.
+func (a *analysis) mayMatch(p *pattern) bool {
+	if a.exhaustive {
+		return true
+	}
+	for i := range p.needs {
+		if !a.has(p.needs[i].set) {
+			return false
+		}
+	}
+	return true
+}
+
+// eachRegexp calls yield for the matches of a pattern in each unit of the span.
+func (a *analysis) eachRegexp(p *pattern, span Span, yield func(match) bool) {
+	if !a.mayMatch(p) {
+		return
+	}
+	re := p.regexp()
+	for _, w := range a.windows(p, span) {
+		text := a.text[w.start:w.end]
+		// Most callers want one match only.
+		at := re.FindStringIndex(text)
+		if at == nil {
+			continue
+		}
+		if !yield(match{extent: extent{w.start + at[0], w.start + at[1]}}) {
+			return
+		}
+		for _, at := range re.FindAllStringIndex(text, -1)[1:] {
+			if !yield(match{extent: extent{w.start + at[0], w.start + at[1]}}) {
+				return
+			}
+		}
+	}
+}
+
+// windows gives the stretches of the text in which p may match, in order.
+func (a *analysis) windows(p *pattern, span Span) []extent {
+	units := a.unitList(span)
+	if a.exhaustive {
+		return units
+	}
+	hits, need := a.chained(p)
+	list := a.window.list[:0]
+	before, after := a.bytes(need.before), a.bytes(need.after)
+	next := 0 // hits before it end before the unit
+	for u := 0; u < len(units) && len(hits) > 0; u++ {
+		unit := units[u]
+		if next < len(hits) && span != SpanPair && int(hits[next]) > unit.end {
+			// Units without a hit are passed over in one step.
+			u += sort.Search(len(units)-u, func(n int) bool { return units[u+n].end >= int(hits[next]) })
+			if u == len(units) {
+				break
+			}
+			unit = units[u]
+		}
+		if span == SpanPair {
+			next, _ = slices.BinarySearch(hits, int32(unit.start))
+		}
+		for next < len(hits) && int(hits[next]) <= unit.start {
+			next++
+		}
+		if next == len(hits) {
+			break
+		}
+		first := len(list)
+		for ; next < len(hits) && int(hits[next]) <= unit.end; next++ {
+			if p.anchored {
+				list = append(list[:first], unit)
+				continue
+			}
+			hit := int(hits[next])
+			end := min(hit+after, unit.end)
+			if n := len(list); n > first && hit-before <= list[n-1].end {
+				list[n-1].end = max(list[n-1].end, end)
+				continue
+			}
+			// The window before this one is done: both are widened, and may meet.
+			start := max(hit-before, unit.start)
+			if n := len(list); n > first {
+				list[n-1].end = a.widenRight(list[n-1].end, unit.end)
+				if start = a.widenLeft(start, list[n-1].end); start == list[n-1].end {
+					list[n-1].end = max(start, end)
+					continue
+				}
+			} else {
+				start = a.widenLeft(start, unit.start)
+			}
+			list = append(list, extent{start, end})
+		}
+		if n := len(list); n > first {
+			list[n-1].end = a.widenRight(list[n-1].end, unit.end)
+		}
+	}
+	a.window.list = list
+	return list
+}
+
+// widenLeft moves i to the left, no further than limit, until no word character of
+// \w stands before it.
+func (a *analysis) widenLeft(i, limit int) int {
+	for i > limit && (isASCIIWord(a.text[i-1]) || !utf8.RuneStart(a.text[i])) {
+		i--
+	}
+	return i
+}
+
+// widenRight moves i to the right in the same way.
+func (a *analysis) widenRight(i, limit int) int {
+	for i < limit && (isASCIIWord(a.text[i]) || !utf8.RuneStart(a.text[i])) {
+		i++
+	}
+	return i
+}
+
+// bytes gives the most bytes of the current text that a length stands for.
+func (a *analysis) bytes(l length) int {
+	if l.unbounded {
+		return len(a.text)
+	}
+	n := l.runes
+	if l.glue > 0 || l.solid > 0 {
+		runs := a.runLengths()
+		n += l.glue*runs.glue + l.solid*runs.solid
+	}
+	if len(a.origin) > 0 {
+		n *= utf8.UTFMax
+	}
+	return min(n, len(a.text))
+}
+
+// chained gives, for the need of p with the fewest, the hits that stand in a chain
+// with hits of all other needs.
+func (a *analysis) chained(p *pattern) ([]int32, *need) {
+	alive := a.window.alive[:0]
+	for i := range p.needs {
+		n := &p.needs[i]
+		ends := a.ends[n.set]
+		if !slices.IsSorted(ends) {
+			slices.Sort(ends) // by place of the literal's beginning until now
+		}
+		if i == 0 {
+			alive = append(alive, ends)
+			continue
+		}
+		alive = append(alive, reachable(ends, alive[i-1], a.bytes(n.gap), 1))
+	}
+	best := len(alive) - 1
+	for i := len(alive) - 2; i >= 0; i-- {
+		alive[i] = reachable(alive[i], alive[i+1], a.bytes(p.needs[i+1].gap), -1)
+		if len(alive[i]) < len(alive[best]) {
+			best = i
+		}
+	}
+	a.window.alive = alive
+	return alive[best], &p.needs[best]
+}
+
+// reachable gives those of hits that stand behind (direction 1) or before (-1) one
+// of others, at most gap bytes away. Both are in order.
+func reachable(hits, others []int32, gap, direction int) []int32 {
+	var kept []int32
+	next := 0
+	for _, h := range hits {
+		if direction > 0 {
+			// others[next-1] is the nearest one before h.
+			for next < len(others) && others[next] < h {
+				next++
+			}
+			if next > 0 && int(h-others[next-1]) <= gap {
+				kept = append(kept, h)
+			}
+			continue
+		}
+		for next < len(others) && others[next] <= h {
+			next++
+		}
+		if next < len(others) && int(others[next]-h) <= gap {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
+
+// unitList gives the stretches of the text that a span names.
+func (a *analysis) unitList(span Span) []extent {
+	switch span {
+	case SpanSentence:
+		return a.sentenceList()
+	case SpanPair:
+		list := a.sentenceList()
+		if len(list) < 2 {
+			return list
+		}
+		pairs := make([]extent, len(list)-1)
+		for i := range pairs {
+			pairs[i] = extent{list[i].start, list[i+1].end}
+		}
+		return pairs
+	}
+	return []extent{{0, len(a.text)}}
+}
