@@ -6,7 +6,6 @@ import (
 	"testing/fstest"
 
 	"github.com/toolmark/toolmark"
-	"github.com/toolmark/toolmark/textcheck"
 )
 
 const testWords = `
@@ -146,4 +145,4 @@ func TestPlaceAndExcerpt(t *testing.T) {
 	}
 }
 
-var _ = textcheck.Reading{}
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
