@@ -25,21 +25,23 @@ var house = map[string][]string{
 	"pin":       {"canonjson"},
 	"scan":      {"canonjson", "pin", "rule", "shadow", "textcheck"},
 
-	"internal/probe":    {"canonjson", "textcheck"},
-	"internal/report":   {"canonjson", "pin", "rule", "textcheck"},
+	"internal/probe":       {"canonjson", "textcheck"},
+	"internal/report":      {"canonjson", "pin", "rule", "textcheck"},
 	"internal/suppression": {},
 
 	// Programs and helpers of tests: not part of what is shipped.
 	"internal/shared": {},
 	"internal/eval":   {"*"},
 	"internal/bench":  {"*"},
+	"test/oracle":     {"*"},
+	"test/oracle/run": {"*"},
 
 	// The only wiring.
 	"cmd/toolmark": {"*"},
 }
 
 // testOnly are packages that nothing which is shipped may import.
-var testOnly = []string{"internal/shared", "internal/eval", "internal/bench"}
+var testOnly = []string{"internal/shared", "internal/eval", "internal/bench", "test/oracle", "test/oracle/run"}
 
 func TestImportsRunDownward(t *testing.T) {
 	packages := list(t)

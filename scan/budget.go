@@ -26,19 +26,20 @@ func (c *clock) over() bool {
 }
 
 // share gives a stop for one of n subjects that have not had a turn yet: an equal
-// part of the time that is left.
+// part of half the time that is left.
 func (c *clock) share(n int) func() bool {
 	if !c.limited {
 		return c.over
 	}
 	now := c.now()
-	end := now.Add(c.deadline.Sub(now) / time.Duration(max(n, 1)))
+	end := now.Add(c.deadline.Sub(now) / time.Duration(2*max(n, 1)))
 	return func() bool { return c.ctx.Err() != nil || !c.now().Before(end) }
 }
 
-// run gives every subject its turn. In the first round each may use an equal share
-// of what is left, so that a hostile tool cannot use up the time of those behind it;
-// what they leave goes, in a second round, to those whose share was not enough.
+// run gives every subject its turn. In the first round each may use an equal share, so
+// that a hostile tool cannot use up the time of those behind it. The first round has
+// half the time, more or less; the rest goes, in a second round, to those whose share
+// was not enough, one after the other, so that where all are slow some come to an end.
 func (s *Scanner) run(c *clock, subjects []*subject) {
 	for i, sub := range subjects {
 		if c.over() {

@@ -109,11 +109,13 @@ func (sub *subject) poisoning(matches []rule.Match, severity toolmark.Severity) 
 		if textcheck.Encoded(match.Reading) {
 			encoded = append(encoded, match)
 		}
-		if len(d.Locations) < maxLocations {
-			d.Locations = append(d.Locations, toolmark.Location{
-				Pointer: toolmark.Text(f.Pointer), Start: match.Start, End: match.End,
-				Reading: match.Reading, Rule: ref, Excerpt: toolmark.Text(match.Excerpt),
-			})
+		for _, place := range match.Places {
+			if len(d.Locations) < maxLocations {
+				d.Locations = append(d.Locations, toolmark.Location{
+					Pointer: toolmark.Text(sub.fields[place.Field].Pointer), Start: place.Start, End: place.End,
+					Reading: match.Reading, Rule: ref, Excerpt: toolmark.Text(match.Excerpt),
+				})
+			}
 		}
 	}
 	if len(d.MatchedRules) == 0 {

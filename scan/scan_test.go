@@ -19,7 +19,7 @@ import (
 const ruleText = `
 id: test-open-the-vault
 title: Tells the model to open the vault
-act: secret-to-sink
+act: exfiltration
 severity: high
 explain: A test rule.
 fix: Say nothing of vaults.
@@ -182,7 +182,7 @@ func TestAReportIsWholeAndOrdered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "b E001 high /description[13:27]raw\nb W021 medium /description[5:6]raw\n" +
+	want := "b E001 high /description[12:26]raw\nb W021 medium /description[5:6]raw\n" +
 		"a W022 medium\nA E001 high /description[0:16]raw\ntake E002 high\n* E301 high"
 	if got := outline(r); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -269,31 +269,39 @@ func (c *ticker) now() time.Time {
 }
 
 func TestAnIncompleteScanNamesWhatItDidNotReach(t *testing.T) {
-	clock := &ticker{step: time.Millisecond}
-	s := newScanner(t, Config{Budget: 60 * time.Millisecond, Now: clock.now})
+	clock := &ticker{step: 100 * time.Microsecond}
+	s := newScanner(t, Config{Budget: 200 * time.Millisecond, Now: clock.now})
+	s.checks = append([]check{{"delay", func(_ *Scanner, sub *subject, stop func() bool) bool {
+		for range 300 { // 30 ms
+			if strings.HasPrefix(sub.name, "slow") && stop() {
+				return false
+			}
+		}
+		return true
+	}}}, s.checks...)
 	var list []string
 	for i := range 40 {
-		list = append(list, fmt.Sprintf(`{"name": "t%d", "description": "open the vault"}`, i))
+		name := []string{"slow", "fast"}[i%2] + fmt.Sprint(i)
+		list = append(list, fmt.Sprintf(`{"name": %q, "description": "open the vault"}`, name))
 	}
 	r := scanText(t, s, `{"tools": [`+strings.Join(list, ",")+`]}`, toolmark.ScopeStandard)
-	if !r.Incomplete || r.OK || len(r.UnscannedTools) == 0 || len(r.UnscannedTools) == 40 {
-		t.Fatalf("incomplete %v, ok %v, unscanned %v", r.Incomplete, r.OK, r.UnscannedTools)
-	}
 	if len(r.Tools) != 40 || r.SHA256 == "" {
 		t.Error("pin and hashes must be complete")
+	}
+	if !r.Incomplete || r.OK || len(r.UnscannedTools) == 0 || len(r.UnscannedTools) > 19 {
+		t.Fatalf("incomplete %v, ok %v, %d unscanned: %v", r.Incomplete, r.OK, len(r.UnscannedTools), r.UnscannedTools)
+	}
+	unscanned := map[toolmark.Text]bool{}
+	for _, name := range r.UnscannedTools {
+		unscanned[name] = true
 	}
 	found := map[toolmark.Text]bool{}
 	for _, f := range r.Findings {
 		found[f.Tool] = true
 	}
-	for i := range 40 {
-		name := toolmark.Text(fmt.Sprintf("t%d", i))
-		unscanned := false
-		for _, u := range r.UnscannedTools {
-			unscanned = unscanned || u == name
-		}
-		if !found[name] && !unscanned {
-			t.Errorf("%s was neither scanned nor named", name)
+	for _, h := range r.Tools {
+		if found[h.Name] == unscanned[h.Name] || unscanned[h.Name] && strings.HasPrefix(string(h.Name), "fast") {
+			t.Errorf("%s: found %v, unscanned %v", h.Name, found[h.Name], unscanned[h.Name])
 		}
 	}
 }

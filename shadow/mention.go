@@ -80,7 +80,9 @@ func (n *Names) classify(text string, s span, start, end int) (mention, byte) {
 	if len(token) > 256 || len(token) < 2 {
 		return mention{}, 0
 	}
-	meant := compound(token) || quoted(text, start, end) || beside(text, s, start, end)
+	called := beside(text, s, start, end)
+	built := compound(token)
+	meant := built || called || quoted(text, start, end)
 	norm := textcheck.NormalName(token)
 	if n.own[norm] {
 		return mention{}, 'o'
@@ -102,8 +104,9 @@ func (n *Names) classify(text string, s span, start, end int) (mention, byte) {
 	if o, ok := n.misspelt(norm, meant); ok && !n.members[norm] {
 		return mention{server: o.server, tool: o.tool, known: true, start: start, end: end}, 'f'
 	}
-	if meant && !n.members[norm] && !unlikely(token) {
-		return mention{tool: token, called: beside(text, s, start, end), start: start, end: end}, 'f'
+	// A plain word that is no known tool's name is a word, whatever stands beside it.
+	if (built || called && quoted(text, start, end)) && !n.members[norm] && !unlikely(token) {
+		return mention{tool: token, called: called, start: start, end: end}, 'f'
 	}
 	return mention{}, 0
 }
@@ -127,10 +130,14 @@ func (n *Names) qualified(token string) (head, tail string, ok bool) {
 			if n.server[norm] {
 				return norm, t, true
 			}
-			if sep == "__" || strings.EqualFold(h, "mcp") {
-				return "", strings.TrimPrefix(t, "tool_"), true
-			}
 		}
+	}
+	// Clients write mcp__server__tool; texts that imitate them also mcp_tool.
+	if i := strings.LastIndex(token, "__"); i > 0 {
+		return "", token[i+len("__"):], true
+	}
+	if len(token) > len("mcp_") && strings.EqualFold(token[:len("mcp_")], "mcp_") {
+		return "", strings.TrimPrefix(token[len("mcp_"):], "tool_"), true
 	}
 	return "", "", false
 }

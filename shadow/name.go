@@ -20,12 +20,14 @@ const (
 
 // Names knows the names of one server's tools and of the other servers'.
 type Names struct {
-	own    map[string]bool  // normalised names of this server's tools
-	others []other          // in the order given
-	byNorm map[string][]int // normalised name → others
-	bySkel map[string][]int // skeleton → others
-	server map[string]bool  // normalised names of the other servers
-	near   map[string][]int // nearKeys → others
+	own      map[string]bool  // normalised names of this server's tools
+	members  map[string]bool  // normalised names of the members in this server's tools: parameters, fields
+	others   []other          // in the order given
+	byNorm   map[string][]int // normalised name → others
+	bySkel   map[string][]int // skeleton → others
+	byLength map[int][]int    // bytes of the normalised name → others
+	near     map[string][]int // nearKeys → others
+	server   map[string]bool  // normalised names of the other servers
 }
 
 type other struct {

@@ -42,7 +42,8 @@ var sways = sync.OnceValue(func() []sway {
 	const (
 		t   = markForeign
 		gap = `[^` + markForeign + markOwn + `]`
-		tc  = t + `(?:['’"]s|\)|\s+(?:tool|function|method|command|server)s?)*`
+		any = `[^` + markForeign + `]` // what is ordered may well name the server's own tools
+		tc  = t + "[`'’\"*)]*(?:s\\b)?" + `(?:\)|\s+(?:tool|function|method|command|server)s?)*`
 		// what is done to a tool that one wants to be used differently
 		change = `(?:chang\w*|alter\w*|modif\w*|overrid\w*|overwrit\w*|re-?rout\w*|re-?direct\w*|replac\w*|swap\w*|substitut\w*|append\w*|prepend\w*|includ\w*|insert\w*|attach\w*|add\w*|set|bcc\w*|cc|copy|copies|forward\w*|mirror\w*|send\w*|pass\w*|use)`
 	)
@@ -66,9 +67,9 @@ var sways = sync.OnceValue(func() []sway {
 		t+gap+`{0,8}(?:के\s+बजाय|की\s+जगह|के\s+स्थान\s+पर)`, t+gap+`{0,6}\s+yerine`,
 	)
 	list = append(list, alter(false,
-		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+`+gap+`{0,40}`+tc+`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)`+gap+`{0,80}\b`+change+`\b`,
-		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+`+gap+`{0,20}`+tc+gap+`{0,80}\b`+change+`\b`,
-		`\b(?:every|each|any|all)\s+`+gap+`{0,10}`+tc+`\s+(?:calls?|invocations?|requests?)\b`+gap+`{0,60}\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to)\b`,
+		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+`+gap+`{0,40}`+tc+`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)`+any+`{0,80}\b`+change+`\b`,
+		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+`+gap+`{0,20}`+tc+any+`{0,80}\b`+change+`\b`,
+		`\b(?:every|each|any|all)\s+`+gap+`{0,10}`+tc+`\s+(?:calls?|invocations?|requests?)\b`+any+`{0,60}\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to)\b`,
 		tc+`\s+(?:\w+\s+)?(?:must|should|shall|has\s+to|needs\s+to)\s+(?:always\s+|also\s+|first\s+)?(?:send|use|set|include|be\s+(?:called|invoked|run|used)\s+with|pass|forward|copy|bcc|go\s+through)\b`,
 		`\b(?:side[\s-]effects?|effects?|influence|precedence|priority)\s+(?:on|over)\s+`+gap+`{0,40}`+t,
 		`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|tak\w+\s+over|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|results?|calls?|recipients?|arguments?|parameters?|meaning)\s+(?:of|to|from)\s+`+gap+`{0,30}`+t,
@@ -79,7 +80,7 @@ var sways = sync.OnceValue(func() []sway {
 	)...)
 	list = append(list, sway{
 		pattern: regexp.MustCompile(`(?is)\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+` + gap + `{0,40}` + tc +
-			`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + gap + `{0,80}\b` + change + `\b`),
+			`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + any + `{0,80}\b` + change + `\b`),
 		called: true, alters: true,
 	})
 	for _, p := range []string{
