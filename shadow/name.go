@@ -65,9 +65,12 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 	return n
 }
 
-// addMembers notes the names of parameters and fields: a text that speaks of one
-// speaks of no tool.
+// addMembers notes the names of parameters and fields, and the values that they may
+// take: a text that speaks of one speaks of no tool.
 func (n *Names) addMembers(v *toolmark.Value) {
+	if v.Kind == toolmark.KindString && len(v.Text) <= longestNear && !strings.ContainsAny(v.Text, " \n") {
+		n.members[textcheck.NormalName(v.Text)] = true
+	}
 	for i := range v.Items {
 		n.addMembers(&v.Items[i])
 	}

@@ -70,7 +70,6 @@ var sways = sync.OnceValue(func() []sway {
 		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+`+gap+`{0,40}`+tc+`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)`+any+`{0,80}\b`+change+`\b`,
 		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+`+gap+`{0,20}`+tc+any+`{0,80}\b`+change+`\b`,
 		`\b(?:every|each|any|all)\s+`+gap+`{0,10}`+tc+`\s+(?:calls?|invocations?|requests?)\b`+any+`{0,60}\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to)\b`,
-		tc+`\s+(?:\w+\s+)?(?:must|should|shall|has\s+to|needs\s+to)\s+(?:always\s+|also\s+|first\s+)?(?:send|use|set|include|be\s+(?:called|invoked|run|used)\s+with|pass|forward|copy|bcc|go\s+through)\b`,
 		`\b(?:side[\s-]effects?|effects?|influence|precedence|priority)\s+(?:on|over)\s+`+gap+`{0,40}`+t,
 		`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|tak\w+\s+over|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|results?|calls?|recipients?|arguments?|parameters?|meaning)\s+(?:of|to|from)\s+`+gap+`{0,30}`+t,
 		`\b(?:also[\s-]present|also[\s-]available|previously\s+(?:declared|defined|registered)|other\s+server['’]?s)\s+`+gap+`{0,12}`+t,
@@ -79,6 +78,9 @@ var sways = sync.OnceValue(func() []sway {
 		`\b(?:re-?rout\w*|redirect\w*|route)\s+(?:all\s+)?`+gap+`{0,30}(?:from|of|to|through|for)\s+`+gap+`{0,12}`+t,
 	)...)
 	list = append(list, sway{
+		pattern: regexp.MustCompile(`(?is)` + tc + `\s+(?:\w+\s+)?(?:must|should|shall|has\s+to|needs\s+to)\s+(?:always\s+|also\s+|first\s+)?(?:send|use|set|include|be\s+(?:called|invoked|run|used)\s+with|pass|forward|copy|bcc|go\s+through)\b`),
+		called:  true, alters: true,
+	}, sway{
 		pattern: regexp.MustCompile(`(?is)\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+` + gap + `{0,40}` + tc +
 			`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + any + `{0,80}\b` + change + `\b`),
 		called: true, alters: true,
