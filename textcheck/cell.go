@@ -146,10 +146,20 @@ func fold(cells []cell) []cell {
 		}
 		out = append(out, c)
 	}
+	x := inspection{runes: toRunes(out)}
+	for i := 0; i < len(out); i++ {
+		if isRegional(out[i].r) {
+			n, spells := regionLetters(x.runes, i)
+			for j := i; spells && j < i+n; j++ {
+				out[j].r = rune(regionLetter(out[j].r))
+			}
+			i += n - 1
+		}
+	}
+	bare(out)
 	if foreign == 0 {
 		return out
 	}
-	x := inspection{runes: toRunes(out)}
 	x.words(func(word []letter) {
 		if instead := foldWord(word); instead != nil {
 			for i, l := range word {
@@ -172,6 +182,35 @@ func fold(cells []cell) []cell {
 		}
 	})
 	return out
+}
+
+// bare takes the accents off words that without them are English.
+func bare(cells []cell) {
+	var buf [maxEnglish]byte
+	n, accents, start := 0, 0, 0
+	for i := 0; i <= len(cells); i++ {
+		var c byte
+		if i < len(cells) {
+			if r := cells[i].r; r < 0x80 && isASCIILetter(byte(r)) {
+				c = byte(r)
+			} else if c = bareLetter(r); c != 0 {
+				accents++
+			}
+		}
+		if c != 0 {
+			if n < maxEnglish {
+				buf[n] = c
+			}
+			n++
+			continue
+		}
+		if accents > 0 && n > 3 && n <= maxEnglish && english(string(buf[:n])) {
+			for j := start; j < i; j++ {
+				cells[j].r = rune(buf[j-start])
+			}
+		}
+		n, accents, start = 0, 0, i+1
+	}
 }
 
 // singleSpace makes each stretch of white space one space and takes it off the ends.

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// comments finds HTML comments. One that is not closed hides the rest of the text
+// comments finds HTML comments that say something. One that is not closed hides the rest of the text
 // in a renderer.
 func (x *inspection) comments() {
 	for i := 0; i+3 < len(x.runes); i++ {
@@ -19,6 +19,10 @@ func (x *inspection) comments() {
 			}
 		}
 		body := strings.TrimSpace(toText(x.runes[i+4 : end]))
+		if closed && body == "" {
+			i = end + 2
+			continue
+		}
 		if closed {
 			// A space in its place, so that what stood apart does not come together.
 			x.edit(i, end+3, " ")
@@ -130,7 +134,6 @@ func hidesElement(tag string) bool {
 func (x *inspection) padding() {
 	for i := 0; i < len(x.runes); {
 		blank, lines, j := 0, 0, i
-		longest := 0
 		for ; j < len(x.runes); j++ {
 			r := x.runes[j]
 			if r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029 {
@@ -144,14 +147,13 @@ func (x *inspection) padding() {
 				break
 			}
 			blank++
-			longest = max(longest, blank)
 		}
 		if j == i {
 			i++
 			continue
 		}
-		// Blank to the end of its line hides nothing unless it stands before text.
-		if j < len(x.runes) && (blank >= longBlank && (i > 0 || lines > 0) || lines >= longLines) {
+		// Blank to the end of a line, or of the text, hides nothing.
+		if j < len(x.runes) && (blank >= longBlank || lines >= longLines) {
 			instead := " "
 			if lines > 0 {
 				instead = "\n"

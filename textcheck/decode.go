@@ -215,8 +215,10 @@ func entityRuns(s string) []decodedRun {
 
 // escapeRuns finds the escapes of JSON, JavaScript, Python and C: \uXXXX,
 // \UXXXXXXXX, \u{X}, \xXX, \ooo, \n, \t, \r.
+// Text with none but the last three is left alone: it is how texts name line ends.
 func escapeRuns(s string) []decodedRun {
 	var out []decodedRun
+	telling := false
 	for i := 0; i < len(s); {
 		k := strings.IndexByte(s[i:], '\\')
 		if k < 0 || i+k+1 >= len(s) {
@@ -229,7 +231,11 @@ func escapeRuns(s string) []decodedRun {
 			continue
 		}
 		out = append(out, decodedRun{i, i + n, text})
+		telling = telling || n > 2
 		i += n
+	}
+	if !telling {
+		return nil
 	}
 	return out
 }
@@ -319,8 +325,10 @@ func unescapeByte(s string) (byte, int) {
 }
 
 // percentRuns finds percent-encoding (RFC 3986) that gives UTF-8.
+// Text with no encoded letter or space is left alone: a slash in a URL hides nothing.
 func percentRuns(s string) []decodedRun {
 	var out []decodedRun
+	telling := false
 	for i := 0; i < len(s); {
 		k := strings.IndexByte(s[i:], '%')
 		if k < 0 {
@@ -335,17 +343,66 @@ func percentRuns(s string) []decodedRun {
 			j += 3
 			if utf8.Valid(b) {
 				out = append(out, decodedRun{i, j, string(b)})
+				telling = telling || b[0] == ' ' || b[0] == '<' || b[0] >= 0x80 || class[b[0]]&(clLetter|clDigit) != 0
 				break
 			}
 		}
 		i = max(j, i+1)
 	}
+	if !telling {
+		return nil
+	}
 	return out
 }
 
-// rot13Text turns the letters of a text by 13 places where that makes common
-// English words of at least two words that were none.
-func rot13Text(s string) (string, bool) {
+// rot13Runs finds the stretches of a line in which letters turned by 13 places give
+// words of English one after the other, and the words as sent are none.
+func rot13Runs(s string) []decodedRun {
+	var out []decodedRun
+	start, end, letters, words, misses := -1, 0, 0, 0, 0
+	finish := func() {
+		if words >= 2 && letters >= 8 && len(out) < maxRuns {
+			out = append(out, decodedRun{start, end, rot13(s[start:end])})
+		}
+		start, letters, words, misses = -1, 0, 0, 0
+	}
+	for i := 0; i < len(s); {
+		if !isASCIILetter(s[i]) {
+			if s[i] == '\n' {
+				finish()
+			}
+			i++
+			continue
+		}
+		from := i
+		for i < len(s) && isASCIILetter(s[i]) {
+			i++
+		}
+		word := s[from:i]
+		switch {
+		case len(word) > 1 && english(word):
+			finish()
+			continue
+		case len(word) > 1 && len(word) <= maxEnglish && english(rot13(word)):
+			letters += len(word)
+			words++
+			misses = 0
+		case misses > 3:
+			finish()
+			continue
+		default:
+			misses++
+		}
+		if start < 0 {
+			start = from
+		}
+		end = i
+	}
+	finish()
+	return out
+}
+
+func rot13(s string) string {
 	turned := []byte(s)
 	for i, c := range turned {
 		switch {
@@ -355,21 +412,7 @@ func rot13Text(s string) (string, bool) {
 			turned[i] = 'A' + (c-'A'+13)%26
 		}
 	}
-	found := 0
-	for i := 0; i < len(s); {
-		if !isASCIILetter(s[i]) {
-			i++
-			continue
-		}
-		start := i
-		for i < len(s) && isASCIILetter(s[i]) {
-			i++
-		}
-		if i-start >= 2 && i-start <= maxEnglish && english(string(turned[start:i])) && !english(s[start:i]) {
-			found += i - start
-		}
-	}
-	return string(turned), found >= 8
+	return string(turned)
 }
 
 // base64 records the runs of the text that decode to text.

@@ -21,7 +21,7 @@ const (
 	hasSpaced           // letters one by one
 	hasLeet             // a digit or symbol for a letter inside a word
 	hasJoint            // two words joined by something other than a space
-	hasJoined           // three or more words joined so
+	hasJoined           // four or more words joined so
 	hasBlank            // a space
 	hasRot13            // words that are English turned by 13 letters
 )
@@ -102,13 +102,13 @@ func glance(s string) feature {
 					}
 					if isJoint(prev) && class[before]&clLetter != 0 {
 						f |= hasJoint
-						if joints++; joints >= 3 || joints == 2 && prev != '.' {
+						if joints++; joints >= 3 {
 							f |= hasJoined
 						}
 					}
 				} else if k&clUpper != 0 && pk&clUpper == 0 {
 					f |= hasJoint
-					if joints++; joints >= 2 {
+					if joints++; joints >= 3 {
 						f |= hasJoined
 					}
 				}

@@ -255,6 +255,10 @@ func (x *inspection) lookalike(word []letter, fold []rune) {
 func (x *inspection) dressedWords() {
 	wide := -1 // whether full-width letters are at home: 1 yes, 0 no, -1 not asked
 	for i := 0; i < len(x.runes); i++ {
+		if isRegional(x.runes[i]) {
+			i = x.region(i) - 1
+			continue
+		}
 		c, style := dress(x.runes[i])
 		if c == 0 {
 			continue
@@ -304,6 +308,20 @@ func (x *inspection) dressedWords() {
 		x.hit(KindHomoglyph, start, last+1, start, text[:min(len(text), last+1-start)])
 		i = last
 	}
+}
+
+// region judges a run of regional indicators and gives its end.
+func (x *inspection) region(i int) int {
+	n, spells := regionLetters(x.runes, i)
+	if spells {
+		var b strings.Builder
+		for j := i; j < i+n; j++ {
+			b.WriteByte(regionLetter(x.runes[j]))
+			x.edit(j, j+1, string(rune(regionLetter(x.runes[j]))))
+		}
+		x.hit(KindHomoglyph, i, i+n, i, b.String())
+	}
+	return i + n
 }
 
 // styleSmall is the style of small capitals and negative capitals.

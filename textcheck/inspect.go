@@ -57,8 +57,8 @@ func (in *Inspection) Hidden() bool {
 }
 
 // Inspect finds what is hidden or deceptive in a text in WTF-8. It takes time and
-// memory in proportion to the text and gives at most MaxHits hits of each kind of
-// search.
+// memory in proportion to the text and gives at most MaxHits hits; characters come
+// before comments, padding and base64 where there are more.
 func Inspect(s string, opts Options) Inspection {
 	var in Inspection
 	x := inspect(s, opts)
@@ -67,7 +67,7 @@ func Inspect(s string, opts Options) Inspection {
 		return in
 	}
 	in.Hits = x.finish()
-	in.TagPayload = x.tagPayload()
+	in.TagPayload = decodeTags(x.tags.runes)
 	in.Payload = x.payload()
 	in.Sanitized = s
 	if len(x.edits) > 0 {
@@ -89,10 +89,24 @@ type inspection struct {
 	hits  []Hit
 	edits []edit
 
-	tags     []rune // tag characters that are no flag
-	selector []rune // variation selectors that vary nothing
-	bits     []rune // zero-width characters without need
-	bidi     []bool // bidi controls that may stand, by index; nil before the first
+	tags      carrier // tag characters that are no flag
+	selectors carrier // variation selectors that vary nothing
+	bits      carrier // zero-width characters without need
+	bidi      []bool  // bidi controls that may stand, by index; nil before the first
+}
+
+// carrier is characters of one kind over a whole text, which may spell something.
+type carrier struct {
+	runes      []rune
+	start, end int // from the first to the last, end exclusive
+}
+
+func (c *carrier) add(span []rune, start int) {
+	if len(c.runes) == 0 {
+		c.start = start
+	}
+	c.runes = append(c.runes, span...)
+	c.end = start + len(span)
 }
 
 // inspect gives nil for a text in which a glance shows that nothing can be found.
@@ -110,7 +124,7 @@ func inspect(s string, opts Options) *inspection {
 	}
 	x.comments()
 	x.markup()
-	if f&hasPadding != 0 {
+	if f&(hasPadding|hasControl) != 0 {
 		x.padding()
 	}
 	if !opts.Data && f&hasBase64 != 0 {
@@ -240,13 +254,13 @@ func (x *inspection) found(kind Kind, start, end int) {
 	decoded, instead := "", ""
 	switch kind {
 	case KindTag:
-		x.tags = append(x.tags, span...)
+		x.tags.add(span, start)
 		decoded = decodeTags(span)
 	case KindVariation:
-		x.selector = append(x.selector, span...)
+		x.selectors.add(span, start)
 		decoded = decodeSelectors(span)
 	case KindZeroWidth:
-		x.bits = append(x.bits, span...)
+		x.bits.add(span, start)
 		decoded = decodeBits(span)
 	case KindFiller:
 		instead = " "

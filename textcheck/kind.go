@@ -23,8 +23,8 @@ const (
 	KindLoneSurrogate Kind = "lone-surrogate"     // half of a UTF-16 pair
 	KindFiller        Kind = "filler"             // letters and symbols that are blank
 	KindLineSeparator Kind = "line-separator"     // U+2028 and U+2029
+	KindPadding       Kind = "padding"            // white space that pushes the text after it off the screen
 
-	KindPadding     Kind = "padding"      // white space that pushes text off the screen
 	KindHTMLComment Kind = "html-comment" // <!-- … -->
 	KindBase64      Kind = "base64"       // a base64 run that decodes to text
 	KindMarkup      Kind = "markup"       // markup that a renderer does not show
@@ -32,8 +32,8 @@ const (
 
 var kinds = [...]Kind{
 	KindZeroWidth, KindBidi, KindTag, KindVariation, KindPrivateUse, KindControl, KindANSI,
-	KindHomoglyph, KindLoneSurrogate, KindFiller, KindLineSeparator,
-	KindPadding, KindHTMLComment, KindBase64, KindMarkup,
+	KindHomoglyph, KindLoneSurrogate, KindFiller, KindLineSeparator, KindPadding,
+	KindHTMLComment, KindBase64, KindMarkup,
 }
 
 // Kinds lists every kind, those of W021 first.
@@ -50,12 +50,13 @@ func ParseKind(text string) (Kind, error) {
 	return "", fmt.Errorf("unknown kind %q of hidden text: one of %v", text, kinds)
 }
 
-// Hidden reports whether the kind counts for finding W021. Padding, comments,
-// base64 and markup do not: they are shown by a text check, and what they hold is
-// read by the rules, but honest texts have them too.
+// Hidden reports whether the kind counts for finding W021. Comments, base64
+// and markup do not: they are shown by a text check, and what they hold is read by
+// the rules, but honest texts have them too. Padding counts, since it is found only
+// where text follows it.
 func (k Kind) Hidden() bool {
 	switch k {
-	case KindPadding, KindHTMLComment, KindBase64, KindMarkup:
+	case KindHTMLComment, KindBase64, KindMarkup:
 		return false
 	}
 	return true

@@ -1,5 +1,12 @@
 package textcheck
 
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
 // ASCII look-alikes beyond confusables.txt, which pairs characters that can be
 // taken for each other, not all those that are read as each other.
 
@@ -127,6 +134,45 @@ func plain(r rune) byte {
 		return c
 	}
 	return looksLike(r)
+}
+
+// regionLetters gives the length of the run of regional indicators at i, and whether
+// it is no row of flags but spells something: at least three of them, and not pair by
+// pair one of the recommended flags of UTS #51.
+func regionLetters(runes []rune, i int) (n int, spells bool) {
+	for i+n < len(runes) && isRegional(runes[i+n]) {
+		n++
+	}
+	if n < 3 {
+		return n, false
+	}
+	if n%2 != 0 {
+		return n, true
+	}
+	for j := i; j < i+n; j += 2 {
+		pair := string([]byte{regionLetter(runes[j]), regionLetter(runes[j+1]), ' '})
+		if k := strings.Index(regionFlags, pair); k < 0 {
+			return n, true
+		}
+	}
+	return n, false
+}
+
+func isRegional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
+
+func regionLetter(r rune) byte { return byte(r-0x1f1e6) + 'A' }
+
+// bareLetter gives the ASCII letter under the accents of a Latin letter, 0 if none.
+func bareLetter(r rune) byte {
+	if r < 0xc0 || r > 0x24f && (r < 0x1e00 || r > 0x1eff) {
+		return 0
+	}
+	var buf [4]byte
+	n := utf8.EncodeRune(buf[:], r)
+	if d := norm.NFD.Properties(buf[:n]).Decomposition(); len(d) > 0 && isASCIILetter(d[0]) {
+		return d[0]
+	}
+	return 0
 }
 
 // isForeign reports a letter of an alphabet that is neither Latin nor one of East

@@ -2,9 +2,9 @@ package textcheck
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -54,14 +54,17 @@ func Confusable(a, b string) bool {
 // folded, invisible characters removed, each run of - _ . and white space one
 // underscore, none at the ends. A name of other scripts keeps its letters.
 func NormalName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 && !isSpace(r) || r == 0x7f || r >= 0x80 && isInvisible(r, props(r)) {
+			return -1
+		}
+		return r
+	}, validUTF8(s))
 	var b strings.Builder
 	gap := false
-	for _, r := range norm.NFKC.String(cases.Fold().String(norm.NFKC.String(validUTF8(s)))) {
-		switch {
-		case r == '-' || r == '_' || r == '.' || isSpace(r) || r >= 0x80 && category(props(r)) == catPd:
+	for _, r := range norm.NFKC.String(foldCase(norm.NFKC.String(s))) {
+		if r == '-' || r == '_' || r == '.' || isSpace(r) || r >= 0x80 && category(props(r)) == catPd {
 			gap = b.Len() > 0
-			continue
-		case r < 0x20 || r == 0x7f || r >= 0x80 && isInvisible(r, props(r)):
 			continue
 		}
 		if gap {
@@ -71,6 +74,18 @@ func NormalName(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// foldCase takes the differences of case off: ς is σ, ß is ss, but the dotless ı of
+// Turkish stays a letter of its own.
+func foldCase(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == 'ı' {
+			return r
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, s)
+	return strings.ReplaceAll(s, "ß", "ss")
 }
 
 // validUTF8 gives WTF-8 text as UTF-8, with U+FFFD for what is none.

@@ -6,15 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// tagPayload gives the text that all tag characters spell.
-func (x *inspection) tagPayload() string { return decodeTags(x.tags) }
-
 // payload gives what the other invisible characters spell over the whole text.
 func (x *inspection) payload() string {
-	if text := decodeSelectors(x.selector); text != "" {
-		return text
+	selectors, bits := decodeSelectors(x.selectors.runes), decodeBits(x.bits.runes)
+	if selectors != "" && bits != "" {
+		return selectors + "\n" + bits
 	}
-	return decodeBits(x.bits)
+	return selectors + bits
 }
 
 // decodeTags reads tag characters as the ASCII that they mirror (Unicode, 23.9).

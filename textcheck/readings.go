@@ -1,7 +1,6 @@
 package textcheck
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -74,7 +73,7 @@ func Readings(s string) []Reading {
 		return out
 	}
 	p := pass{readings: out, budget: 8*len(s) + 1<<12}
-	p.view(view{raw.Text, raw.runs}, f, Raw, 0)
+	p.view(view{raw.Text, raw.runs}, f)
 	return p.readings
 }
 
@@ -99,58 +98,81 @@ func (p *pass) add(name string, v view) bool {
 	return true
 }
 
-// view adds the readings of a view, which is itself recorded. Readings of a decoded
-// view keep the name of what it was decoded from.
-func (p *pass) view(v view, f feature, name string, depth int) {
-	label := func(own string) string {
-		if depth > 0 {
-			return name
-		}
-		return own
-	}
+// view adds the readings of the text as sent, which is itself recorded.
+func (p *pass) view(v view, f feature) {
 	if f&hasComment != 0 {
 		p.comments(v)
 	}
-	shown := v
 	if f&(hasNonASCII|hasControl) == 0 {
-		if f&hasSpace != 0 {
-			p.add(label(readingSpace), toView(singleSpace(v.cells())))
-		}
-		if f&hasJoined != 0 || f&(hasJoint|hasBlank) == hasJoint {
-			p.add(label(readingWords), toView(singleSpace(splitWords(v.cells()))))
-		}
-		if f&hasSpaced != 0 {
-			p.spaced(v.cells(), label(readingSpaced))
-		}
-		if f&hasLeet != 0 {
-			p.leet(v.cells(), label(readingLeet))
-		}
-	} else {
+		p.ascii(v, f)
+		p.decode(v, f, 1)
+		return
+	}
+	cells := v.cells()
+	p.payloads(cells, 1)
+	p.add(readingSpace, toView(singleSpace(cells)))
+	nfkc := normalise(cells)
+	p.add(readingNFKC, toView(nfkc))
+	seen := show(nfkc, false)
+	shown := toView(seen)
+	p.add(readingVisible, shown)
+	folded := fold(seen)
+	p.add(Folded, toView(singleSpace(folded)))
+	f = glance(toView(folded).text)
+	if len(seen) != len(nfkc) || joined(f) || symbolJoined(cells) {
+		p.add(readingWords, toView(singleSpace(splitWords(fold(show(nfkc, true))))))
+	}
+	if f&hasSpaced != 0 {
+		p.spaced(folded, readingSpaced)
+	}
+	if f&hasLeet != 0 {
+		p.leet(folded, readingLeet)
+	}
+	f = glance(shown.text)
+	if f&hasComment != 0 {
+		p.comments(shown)
+	}
+	p.decode(shown, f, 1)
+}
+
+// ascii adds the readings of ASCII text.
+func (p *pass) ascii(v view, f feature) {
+	if f&(hasSpace|hasSpaced|hasLeet) == 0 && !joined(f) {
+		return
+	}
+	cells := v.cells()
+	if f&hasSpace != 0 {
+		p.add(readingSpace, toView(singleSpace(cells)))
+	}
+	if joined(f) {
+		p.add(readingWords, toView(singleSpace(splitWords(cells))))
+	}
+	if f&hasSpaced != 0 {
+		p.spaced(cells, readingSpaced)
+	}
+	if f&hasLeet != 0 {
+		p.leet(cells, readingLeet)
+	}
+}
+
+// joined reports text of which words are joined to names of four and more, or that
+// is one name.
+func joined(f feature) bool { return f&hasJoined != 0 || f&(hasJoint|hasBlank) == hasJoint }
+
+// decoded adds what a decoded view says with every disguise off. It keeps the name
+// of what it was decoded from.
+func (p *pass) decoded(v view, f feature, name string, depth int) {
+	shown := v
+	if f&(hasNonASCII|hasControl|hasSpaced|hasLeet) != 0 {
 		cells := v.cells()
-		p.payloads(cells, depth)
-		p.add(label(readingSpace), toView(singleSpace(cells)))
-		nfkc := normalise(cells)
-		p.add(label(readingNFKC), toView(nfkc))
-		seen := show(nfkc, false)
+		p.payloads(cells, depth+1)
+		seen := show(normalise(cells), false)
 		shown = toView(seen)
-		p.add(label(readingVisible), shown)
 		folded := fold(seen)
-		p.add(label(Folded), toView(singleSpace(folded)))
-		text := toView(folded).text
-		g := glance(text)
-		if len(seen) != len(nfkc) || g&hasJoined != 0 || g&(hasJoint|hasBlank) == hasJoint || symbolJoined(cells) {
-			p.add(label(readingWords), toView(singleSpace(splitWords(fold(show(nfkc, true))))))
-		}
-		if g&hasSpaced != 0 {
-			p.spaced(folded, label(readingSpaced))
-		}
-		if g&hasLeet != 0 {
-			p.leet(folded, label(readingLeet))
-		}
-		f = glance(shown.text) | f&hasComment
-		if f&hasComment != 0 {
-			p.comments(shown)
-		}
+		p.add(name, toView(singleSpace(folded)))
+		p.spaced(folded, name)
+		p.leet(folded, name)
+		f = glance(shown.text)
 	}
 	if depth < maxDepth {
 		p.decode(shown, f, depth+1)
@@ -196,7 +218,7 @@ func (p *pass) leet(cells []cell, name string) {
 // further adds a decoded view and its own readings.
 func (p *pass) further(name string, v view, depth int) {
 	if p.add(name, v) {
-		p.view(v, glance(v.text), name, depth)
+		p.decoded(v, glance(v.text), name, depth)
 	}
 }
 
@@ -237,42 +259,27 @@ func (v view) slice(start, end int) view {
 
 // payloads adds what invisible characters spell.
 func (p *pass) payloads(cells []cell, depth int) {
-	if depth >= maxDepth {
+	if depth > maxDepth {
 		return
 	}
 	x := inspection{runes: toRunes(cells)}
 	x.characters()
-	span := func(set []rune) (from, to int32) {
-		// From the first to the last character of the payload.
-		first, last := -1, -1
-		for i, r := range x.runes {
-			if slices.Contains(set, r) {
-				if first < 0 {
-					first = i
-				}
-				last = i
-			}
-		}
-		return cells[first].from, cells[last].to
-	}
 	for _, set := range []struct {
 		name string
 		text string
-		of   []rune
+		of   *carrier
 	}{
-		{Tag, x.tagPayload(), x.tags},
-		{readingVariation, decodeSelectors(x.selector), x.selector},
-		{readingBits, decodeBits(x.bits), x.bits},
+		{Tag, decodeTags(x.tags.runes), &x.tags},
+		{readingVariation, decodeSelectors(x.selectors.runes), &x.selectors},
+		{readingBits, decodeBits(x.bits.runes), &x.bits},
 	} {
 		if set.text == "" {
 			continue
 		}
-		of := slices.Clone(set.of)
-		slices.Sort(of)
-		from, to := span(slices.Compact(of))
+		from, to := cells[set.of.start].from, cells[set.of.end-1].to
 		var b builder
 		b.string(strings.ToValidUTF8(set.text, "\ufffd"), from, to)
-		p.further(set.name, b.view(), depth+1)
+		p.further(set.name, b.view(), depth)
 	}
 }
 
@@ -294,8 +301,9 @@ func (p *pass) decode(v view, f feature, depth int) {
 		p.alone(readingHex, v, hexRuns(v.text), depth)
 	}
 	if f&hasRot13 != 0 {
-		if text, ok := rot13Text(v.text); ok {
-			p.further(readingRot13, view{text, v.runs}, depth)
+		for _, d := range rot13Runs(v.text) {
+			part := v.slice(d.start, d.end)
+			p.further(readingRot13, view{d.text, part.runs}, depth)
 		}
 	}
 }

@@ -91,8 +91,8 @@ func strip(s string) string {
 				}
 			} else if c := plain(r); c != 0 {
 				r = rune(c)
-			} else if c := passesFor(r); c != 0 {
-				r = rune(c)
+			} else if isForeign(p) {
+				r = utf8.RuneError
 			}
 		}
 		out = append(out, r)

@@ -1,7 +1,7 @@
 package textcheck
 
 // minSpaced is how many letters one by one make a spaced-out word.
-const minSpaced = 4
+const minSpaced = 6
 
 // splitWords writes names and joined words as words: a space for each joint inside
 // a word, for each symbol or emoji between letters, and before the capitals of
