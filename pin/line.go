@@ -36,27 +36,10 @@ import (
 //     compare them;
 //   - an integer of more than 4,300 digits is hashed as it stands; CPython refuses it.
 func Line(line []byte) string {
-	root, err := canonjson.Parse(line, canonjson.Options{})
+	l, err := readLine(line)
 	if err != nil {
 		return "invalid " + err.Error()
 	}
-	if root.Kind != toolmark.KindObject {
-		return fmt.Sprintf("invalid the body is not an object but %s", root.Kind)
-	}
-	tools := root.Get("tools")
-	switch {
-	case tools.Kind == toolmark.KindArray:
-	case tools.Kind == toolmark.KindAbsent:
-		return "invalid the body has no \"tools\""
-	case tools.Kind == toolmark.KindObject && len(tools.Members) == 0, tools.Kind == toolmark.KindString && tools.Text == "":
-	default:
-		return fmt.Sprintf("invalid /tools is not an array but %s", tools.Kind)
-	}
-	list, invalid := readTools(tools.Items)
-	if invalid != "" {
-		return "invalid " + invalid
-	}
-	l := listOf(list)
 	out := make([]byte, 0, 65*(len(l.entries)+1))
 	out = append(out, l.hash()...)
 	out = append(out, ' ')
@@ -69,20 +52,49 @@ func Line(line []byte) string {
 	return string(out)
 }
 
-// readTools takes as tools what the published recipe does: objects with a name. It gives
-// the reason why one is none.
-func readTools(items []toolmark.Value) (tools []toolmark.Tool, invalid string) {
-	tools = make([]toolmark.Tool, len(items))
-	for i := range items {
-		t := &items[i]
+// CanonicalLine gives the canonical JSON whose hash Line prints, for the same bodies
+// and with the same reasons why there is none.
+func CanonicalLine(line []byte) ([]byte, error) {
+	l, err := readLine(line)
+	if err != nil {
+		return nil, err
+	}
+	return l.canonical(), nil
+}
+
+// readLine reads a body as Line does. An error is one line of ASCII.
+func readLine(line []byte) (*list, error) {
+	root, err := canonjson.Parse(line, canonjson.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if root.Kind != toolmark.KindObject {
+		return nil, notList("the body is not an object but %s", root.Kind)
+	}
+	tools := root.Get("tools")
+	switch {
+	case tools.Kind == toolmark.KindArray:
+	case tools.Kind == toolmark.KindAbsent:
+		return nil, notList("the body has no \"tools\"")
+	case tools.Kind == toolmark.KindObject && len(tools.Members) == 0, tools.Kind == toolmark.KindString && tools.Text == "":
+	default:
+		return nil, notList("/tools is not an array but %s", tools.Kind)
+	}
+	list := make([]toolmark.Tool, len(tools.Items))
+	for i := range tools.Items {
+		t := &tools.Items[i]
 		if t.Kind != toolmark.KindObject {
-			return nil, fmt.Sprintf("/tools/%d is not an object but %s", i, t.Kind)
+			return nil, notList("/tools/%d is not an object but %s", i, t.Kind)
 		}
 		name := t.Get("name")
 		if name.Kind != toolmark.KindString {
-			return nil, fmt.Sprintf("/tools/%d/name is not a string but %s", i, name.Kind)
+			return nil, notList("/tools/%d/name is not a string but %s", i, name.Kind)
 		}
-		tools[i] = toolmark.Tool{Name: name.Text, Tree: t}
+		list[i] = toolmark.Tool{Name: name.Text, Tree: t}
 	}
-	return tools, ""
+	return listOf(list), nil
+}
+
+func notList(format string, args ...any) error {
+	return &toolmark.Error{Code: toolmark.ErrInvalidManifest, Message: fmt.Sprintf(format, args...)}
 }

@@ -31,6 +31,8 @@ type Pin struct {
 	SHA256 string
 	// Tools are the hashes of the tools' own objects, in the order sent.
 	Tools []toolmark.ToolHash
+	// Size is what Size gives for the list: the characters of its canonical JSON.
+	Size int
 }
 
 // Compute gives the pin of a tool list. It does not depend on the order of tools, nor
@@ -42,7 +44,7 @@ type Pin struct {
 // one that toolmark.ReadManifest accepted.
 func Compute(tools []toolmark.Tool) Pin {
 	l := listOf(tools)
-	p := Pin{Tools: make([]toolmark.ToolHash, len(tools))}
+	p := Pin{Tools: make([]toolmark.ToolHash, len(tools)), Size: l.size()}
 	for i := range l.entries {
 		p.Tools[i] = toolmark.ToolHash{Name: toolmark.Text(tools[i].Name), SHA256: l.toolHash(i)}
 	}
@@ -53,10 +55,7 @@ func Compute(tools []toolmark.Tool) Pin {
 // Canonical gives the canonical JSON whose SHA-256 is the pin. It is ASCII.
 func Canonical(tools []toolmark.Tool) []byte {
 	l := listOf(tools)
-	l.sort()
-	out := make([]byte, 0, l.size())
-	l.pieces(func(piece []byte) { out = append(out, piece...) })
-	return out
+	return l.canonical()
 }
 
 // Size gives the number of characters of a list's canonical JSON, which is what
@@ -157,6 +156,13 @@ func (l *list) pieces(yield func([]byte)) {
 		yield(l.toolJSON(int(i)))
 	}
 	yield([]byte{']'})
+}
+
+func (l *list) canonical() []byte {
+	l.sort()
+	out := make([]byte, 0, l.size())
+	l.pieces(func(piece []byte) { out = append(out, piece...) })
+	return out
 }
 
 func (l *list) hash() string {

@@ -67,6 +67,9 @@ func TestCaseC29_GoldenPins(t *testing.T) {
 		if got := pin.Line([]byte(g.Body)); got != g.Line {
 			t.Errorf("%s\n got %s\nwant %s", g.Body, got, g.Line)
 		}
+		if got, err := pin.CanonicalLine([]byte(g.Body)); err != nil || string(got) != g.Canonical {
+			t.Errorf("%s\n got %s, %v\nwant %s", g.Body, got, err, g.Canonical)
+		}
 		tree, err := canonjson.Parse([]byte(g.Body), canonjson.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -118,6 +121,9 @@ func TestLineInvalid(t *testing.T) {
 		strings.Repeat(" ", 16<<20) + "{}":       "at most 16777216",
 	} {
 		got := pin.Line([]byte(body))
+		if _, err := pin.CanonicalLine([]byte(body)); err == nil || "invalid "+err.Error() != got {
+			t.Errorf("%.80q: Line says %s, CanonicalLine %v", body, got, err)
+		}
 		if !strings.HasPrefix(got, "invalid ") || !strings.Contains(got, reason) {
 			t.Errorf("%.80q: %s, want invalid … %s", body, got, reason)
 		}
@@ -137,7 +143,7 @@ func TestLineLong(t *testing.T) {
 	}
 	body = append(body, "]}"...)
 	got := pin.Line(body)
-	if strings.HasPrefix(got, "invalid") || len(got) != 65*602-1+0 {
+	if strings.HasPrefix(got, "invalid") || len(got) != 65*602-1 {
 		t.Errorf("a long line of 601 tools: %.200s (%d bytes)", got, len(got))
 	}
 }

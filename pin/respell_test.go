@@ -156,7 +156,7 @@ func checkRespelled(t failer, body []byte, seed uint64) bool {
 	}
 	p := pin.Compute(m.Tools)
 	canonical := pin.Canonical(m.Tools)
-	if p.SHA256 != line[:64] || p.SHA256 != sum(string(canonical)) || pin.Size(m.Tools) != len(canonical) {
+	if p.SHA256 != line[:64] || p.SHA256 != sum(string(canonical)) || pin.Size(m.Tools) != len(canonical) || p.Size != len(canonical) {
 		t.Fatalf("%q: Line says %s, Compute %s, Canonical %s", body, line, p.SHA256, canonical)
 	}
 	otherRoot, err := canonjson.Parse([]byte(other), canonjson.Options{})

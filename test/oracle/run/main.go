@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/toolmark/toolmark/pin"
@@ -44,17 +45,23 @@ func run(ctx context.Context, args []string, stdout io.Writer, shared string, no
 	binary := flags.String("binary", "", "the built toolmark to drive; without it, the pin package in this process")
 	script := flags.String("oracle", filepath.Join(shared, "oracle", "pin_oracle.py"), "the reference script")
 	python := flags.String("python", "python3", "the CPython to ask")
+	canonical := flags.Bool("canonical", false, "compare the canonical JSON itself and not its hashes")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if _, err := os.Stat(*script); err != nil {
 		return fmt.Errorf("the reference script is not there; give -oracle or set TOOLMARK_SHARED: %w", err)
 	}
-	what := *binary + " pin --lines"
-	if *binary == "" {
-		what = "pin.Line"
+	answer, what := pin.Line, "pin.Line"
+	ourArgs, theirArgs := []string{"pin", "--lines"}, []string{*script}
+	if *canonical {
+		answer, what = canonicalLine, "pin.CanonicalLine"
+		ourArgs, theirArgs = append(ourArgs, "--canonical"), append(theirArgs, "--canonical")
 	}
-	fmt.Fprintf(stdout, "%s against %s %s, seed %d\n", what, *python, *script, *seed)
+	if *binary != "" {
+		what = strings.Join(append([]string{*binary}, ourArgs...), " ")
+	}
+	fmt.Fprintf(stdout, "%s against %s %s, seed %d\n", what, *python, strings.Join(theirArgs, " "), *seed)
 
 	g := oracle.New(*seed)
 	var tally oracle.Tally
@@ -63,16 +70,16 @@ func run(ctx context.Context, args []string, stdout io.Writer, shared string, no
 		for i := range bodies {
 			bodies[i] = g.Body()
 		}
-		theirs, err := oracle.Ask(ctx, bodies, *python, *script)
+		theirs, err := oracle.Ask(ctx, bodies, *python, theirArgs...)
 		if err != nil {
 			return err
 		}
 		ours := make([]string, len(bodies))
 		if *binary == "" {
 			for i, b := range bodies {
-				ours[i] = pin.Line(b)
+				ours[i] = answer(b)
 			}
-		} else if ours, err = oracle.Ask(ctx, bodies, *binary, "pin", "--lines"); err != nil {
+		} else if ours, err = oracle.Ask(ctx, bodies, *binary, ourArgs...); err != nil {
 			return err
 		}
 		tally.Compare(bodies, ours, theirs)
@@ -85,4 +92,12 @@ func run(ctx context.Context, args []string, stdout io.Writer, shared string, no
 		return errors.New("there are differences")
 	}
 	return nil
+}
+
+func canonicalLine(body []byte) string {
+	text, err := pin.CanonicalLine(body)
+	if err != nil {
+		return "invalid " + err.Error()
+	}
+	return string(text)
 }
