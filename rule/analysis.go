@@ -35,6 +35,9 @@ type analysis struct {
 	// exhaustive is the slow path: every alternative on every unit, no literals asked.
 	exhaustive bool
 
+	// toolExcuse answers for excuses that look at the whole tool; nil: they never hold.
+	toolExcuse func(*excuse) bool
+
 	text  string  // in NFC
 	back  []int32 // byte of text to byte of the reading; nil where they are the same
 	joins []join  // of a tool's joined text
@@ -72,6 +75,11 @@ func newAnalysis(s *Set) *analysis {
 
 // read takes a new text and finds the words of all families in it.
 func (a *analysis) read(text string, joins []join) {
+	composed, back := composed(text)
+	a.take(composed, back, joins)
+}
+
+func (a *analysis) take(text string, back []int32, joins []join) {
 	for _, set := range a.touched {
 		a.words[set], a.hits[set], a.sorted[set], a.ends[set] = a.words[set][:0], a.hits[set][:0], false, a.ends[set][:0]
 	}
@@ -81,8 +89,7 @@ func (a *analysis) read(text string, joins []join) {
 	}
 	a.usedExcuses = a.usedExcuses[:0]
 	a.hasSentence, a.hasPosition, a.hasQuotes, a.hasRuns, a.hasBreaks = false, false, false, false, false
-	a.text, a.back = composed(text)
-	a.joins = joins
+	a.text, a.back, a.joins = text, back, joins
 	a.fold()
 	a.set.index.scan(a.folded, a.found)
 }

@@ -1,8 +1,10 @@
 package rule
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -30,9 +32,14 @@ func (r *reader) document(data []byte, kind yaml.Kind) *yaml.Node {
 		r.fault(1, "the file has %d bytes; at most %d are allowed", len(data), maxFile)
 		return nil
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, more yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&doc); err != nil && err != io.EOF {
 		r.faults = append(r.faults, fmt.Errorf("%s: %w", r.file, err))
+		return nil
+	}
+	if err := decoder.Decode(&more); err != io.EOF {
+		r.fault(max(more.Line, 1), "must be one document")
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != kind {

@@ -79,7 +79,7 @@ func compose(next func(n int) int, most int) string {
 
 func TestFastFindsWhatSlowFinds(t *testing.T) {
 	s := diverse(t)
-	rounds := 6000
+	rounds := 2500
 	if testing.Short() {
 		rounds = 500
 	}

@@ -14,6 +14,7 @@ import (
 type family struct {
 	name    string
 	entries []entry
+	refers  []reference
 	set     int // number of its words' set in the index, -1 where no rule reads it
 	number  int
 }
@@ -240,7 +241,7 @@ func (e *entry) regex(b *strings.Builder) {
 		switch last, _ := utf8.DecodeLastRuneInString(p.source); {
 		case p.after && classOf(last) == classWord:
 			b.WriteString(letters)
-		case isASCIIWord(p.source[len(p.source)-1]):
+		case i == len(e.parts)-1 && isASCIIWord(p.source[len(p.source)-1]):
 			b.WriteString(`\b`)
 		}
 	}

@@ -36,6 +36,9 @@ func (a *analysis) excusedBy(e *excuse, m match) bool {
 	if e.regex == nil && e.near == nil {
 		return e.quoted
 	}
+	if e.scope == scopeTool {
+		return a.toolExcuse != nil && a.toolExcuse(e)
+	}
 	if e.regex != nil && !a.mayMatch(e.regex) {
 		return false
 	}
@@ -68,6 +71,14 @@ func (a *analysis) excuseState(e *excuse) *excuseState {
 		state.near = shortest(state.near)
 	}
 	return state
+}
+
+// excusesAll reports whether the excuse stands anywhere in the text.
+func (a *analysis) excusesAll(e *excuse) bool {
+	if e.regex != nil && !a.mayMatch(e.regex) {
+		return false
+	}
+	return a.excuseIn(e, a.excuseState(e), extent{0, len(a.text)})
 }
 
 // excuseIn reports whether the excuse stands inside a stretch.

@@ -65,7 +65,7 @@ func (m *matcher) tool(fields []Field) bool {
 			if len(places) < 2 {
 				return // inside one field, where it was found or excused already
 			}
-			from, to := m.text.reading(o.start), m.text.reading(o.end)
+			from, to := m.text.reading(o.start), m.text.readingEnd(o.end)
 			m.add(rule, m.made(o, j.pieces[0].reading.Name, excerpt(j.text, from, to), places), o.weak)
 		})
 		if !complete {
@@ -87,7 +87,7 @@ func (j *joined) places(a *analysis, o *outcome) []Place {
 		p := &j.pieces[i]
 		var in extent
 		for _, part := range parts {
-			from, to := max(a.reading(part.start), p.start), min(a.reading(part.end), p.end)
+			from, to := max(a.reading(part.start), p.start), min(a.readingEnd(part.end), p.end)
 			switch {
 			case from >= to:
 			case in == extent{}:

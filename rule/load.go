@@ -73,6 +73,9 @@ func (o Options) Load(fsys fs.FS) (*Set, error) {
 	}
 	// Words first: rules name them.
 	for _, words := range []bool{true, false} {
+		if !words {
+			l.resolveFamilies()
+		}
 		for _, file := range files {
 			if (path.Dir(file) == "words" || strings.HasSuffix(path.Dir(file), "/words")) != words {
 				continue
@@ -166,6 +169,8 @@ type ruleReader struct {
 	reader
 	l    *loader
 	rule *Rule
+
+	toolExcuses []int // lines of excuses with span tool
 }
 
 // withoutExamples cuts the examples off, where they are the last member.
@@ -243,6 +248,11 @@ func (r *ruleReader) read(n *yaml.Node, required []string) {
 		"downgrade": func(_, v *yaml.Node) { rule.downgrade = r.excuses(v) },
 		"examples":  func(_, v *yaml.Node) { examples = v },
 	}, required...)
+	if rule.Severity == toolmark.High {
+		for _, line := range r.toolExcuses {
+			r.fault(line, "a rule of severity high has no excuse with span tool: one honest word anywhere would launder an order")
+		}
+	}
 	if examples != nil {
 		r.readExamples(examples)
 		rule.source = nil
@@ -327,6 +337,7 @@ func (r *ruleReader) span(v *yaml.Node) Span {
 const (
 	scopeSentence = "sentence"
 	scopeClause   = "clause"
+	scopeTool     = "tool"
 )
 
 func (r *ruleReader) excuses(v *yaml.Node) []*excuse {
@@ -341,7 +352,10 @@ func (r *ruleReader) excuses(v *yaml.Node) []*excuse {
 		decoders := c.decoders()
 		spanned := false
 		decoders["span"] = func(_, v *yaml.Node) {
-			e.scope, spanned = r.oneOf(v, scopeSentence, scopeClause), true
+			e.scope, spanned = r.oneOf(v, scopeSentence, scopeClause, scopeTool), true
+			if e.scope == scopeTool {
+				r.toolExcuses = append(r.toolExcuses, v.Line)
+			}
 		}
 		decoders["around"] = func(_, v *yaml.Node) { e.around = r.number(v, 1, maxAround) }
 		decoders["quoted"] = func(_, v *yaml.Node) {

@@ -79,6 +79,13 @@ type matcher struct {
 
 	alternatives []*alternative // that may match the current text
 
+	// fields are those of the call; whole is their joined text, for excuses that look
+	// at the whole tool, and excuses what they said: 0 not asked, 1 no, 2 yes.
+	fields  []Field
+	whole   *analysis
+	joined  bool
+	excuses []uint8
+
 	perRule []int  // matches so far
 	strong  []bool // the rule has a match that nothing weakens
 
@@ -101,8 +108,9 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 		n := len(s.rules)
 		m = &matcher{
 			set: s, text: newAnalysis(s), perRule: make([]int, n), strong: make([]bool, n),
-			best: make([]outcome, n), field: make([]fieldMatch, n),
+			best: make([]outcome, n), field: make([]fieldMatch, n), excuses: make([]uint8, s.excuses),
 		}
+		m.text.toolExcuse = m.toolExcuse
 	}
 	if stop == nil {
 		stop = func() bool { return false }
@@ -110,6 +118,7 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 	m.stop, m.only, m.matches = stop, only, nil
 	clear(m.perRule)
 	clear(m.strong)
+	clear(m.excuses)
 	return m
 }
 
@@ -118,6 +127,7 @@ const maxKept = 1 << 20
 
 func (m *matcher) run(fields []Field) (matches []Match, complete bool) {
 	complete = true
+	m.fields, m.joined = fields, false
 	for i := 0; i < len(fields) && complete; i++ {
 		complete = m.oneField(i, &fields[i])
 	}
@@ -127,7 +137,7 @@ func (m *matcher) run(fields []Field) (matches []Match, complete bool) {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 	// Not deferred: after a panic the matcher is in no state to be used again.
-	m.stop, m.matches = nil, nil
+	m.stop, m.matches, m.fields = nil, nil, nil
 	if cap(m.text.folded) <= maxKept {
 		m.set.pool.Put(m)
 	}
@@ -144,24 +154,10 @@ func (m *matcher) oneField(number int, f *Field) bool {
 			break
 		}
 		m.text.read(reading.Text, nil)
-		complete = m.candidates(func(alt *alternative) bool {
-			r := alt.rule
-			if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.perRule[r.index] >= MaxMatchesPerRule {
-				return false
-			}
-			old := &m.field[r.index]
-			return !old.has || old.weak
-		}, "")
-		m.eachBest(func(rule int, o *outcome) {
-			old := &m.field[rule]
-			switch {
-			case !old.has:
-				m.fieldList = append(m.fieldList, rule)
-			case o.weak || !old.weak:
-				return
-			}
-			*old = fieldMatch{m.match(o, number, reading), true, o.weak}
-		})
+		complete = m.oneText(number, bit, reading)
+		if complete && isName(f.Surface, reading.Text) && m.text.splitNames() {
+			complete = m.oneText(number, bit, reading)
+		}
 	}
 	for _, rule := range m.fieldList {
 		f := &m.field[rule]
@@ -170,6 +166,49 @@ func (m *matcher) oneField(number int, f *Field) bool {
 	}
 	m.fieldList = m.fieldList[:0]
 	return complete
+}
+
+// oneText matches all rules in the current text, a reading of a field; false where
+// it was stopped.
+func (m *matcher) oneText(number int, bit surfaceMask, reading *textcheck.Reading) bool {
+	complete := m.candidates(func(alt *alternative) bool {
+		r := alt.rule
+		if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.perRule[r.index] >= MaxMatchesPerRule {
+			return false
+		}
+		old := &m.field[r.index]
+		return !old.has || old.weak
+	}, "")
+	m.eachBest(func(rule int, o *outcome) {
+		old := &m.field[rule]
+		switch {
+		case !old.has:
+			m.fieldList = append(m.fieldList, rule)
+		case o.weak || !old.weak:
+			return
+		}
+		*old = fieldMatch{m.match(o, number, reading), true, o.weak}
+	})
+	return complete
+}
+
+// toolExcuse reports whether an excuse with span tool stands in any of the fields.
+func (m *matcher) toolExcuse(e *excuse) bool {
+	if m.excuses[e.number] == 0 {
+		if m.whole == nil {
+			m.whole = newAnalysis(m.set)
+		}
+		if !m.joined {
+			m.joined = true
+			j := joinFields(m.fields, 0)
+			m.whole.read(j.text, j.joins)
+		}
+		m.excuses[e.number] = 1
+		if m.whole.excusesAll(e) {
+			m.excuses[e.number] = 2
+		}
+	}
+	return m.excuses[e.number] == 2
 }
 
 // eachBest gives what candidates found, once.
@@ -234,7 +273,7 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 
 // match makes a Match of what was found in a reading of one field.
 func (m *matcher) match(o *outcome, number int, reading *textcheck.Reading) Match {
-	from, to := m.text.reading(o.start), m.text.reading(o.end)
+	from, to := m.text.reading(o.start), m.text.readingEnd(o.end)
 	start, end := reading.Origin(from, to)
 	place := Place{Field: number, Start: start, End: end}
 	return m.made(o, reading.Name, excerpt(reading.Text, from, to), []Place{place})
@@ -259,6 +298,17 @@ func (r *Rule) reads(name string) bool {
 func (a *analysis) reading(i int) int {
 	if a.back == nil {
 		return i
+	}
+	return int(a.back[i])
+}
+
+// readingEnd gives the byte of the reading up to which the text before byte i comes.
+func (a *analysis) readingEnd(i int) int {
+	if a.back == nil {
+		return i
+	}
+	for i > 0 && i < len(a.text) && a.back[i] == a.back[i-1] {
+		i++ // inside what was composed from one stretch
 	}
 	return int(a.back[i])
 }

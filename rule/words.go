@@ -44,6 +44,10 @@ func (l *loader) readWords(file string, data []byte) {
 				r.fault(item.Line, "family %q: a word must be text", name)
 				continue
 			}
+			if other, ok := strings.CutPrefix(item.Value, "@"); ok && isID(other) {
+				f.refers = append(f.refers, reference{other, file, item.Line})
+				continue
+			}
 			// Words such as no and on are booleans to YAML 1.1; here a word is a word.
 			e, err := parseEntry(item.Value, language)
 			if err != nil {
@@ -51,6 +55,46 @@ func (l *loader) readWords(file string, data []byte) {
 				continue
 			}
 			f.entries = append(f.entries, e)
+		}
+	}
+}
+
+// reference is the name of another family in a family: its words belong to both.
+type reference struct {
+	name string
+	file string
+	line int
+}
+
+// resolveFamilies gives each family the words of those that it names. A family that
+// names itself, over others or not, has nothing to add to itself.
+func (l *loader) resolveFamilies() {
+	own := make([][]entry, len(l.numbered))
+	for i, f := range l.numbered {
+		own[i] = f.entries
+	}
+	for _, f := range l.numbered {
+		seen := map[*family]bool{f: true}
+		queue := []*family{f}
+		for len(queue) > 0 {
+			next := queue[0]
+			queue = queue[1:]
+			for _, ref := range next.refers {
+				other := l.set.families[ref.name]
+				if other == nil {
+					if next == f {
+						r := reader{file: ref.file}
+						r.fault(ref.line, "unknown family %q", ref.name)
+						l.faults = append(l.faults, r.faults...)
+					}
+					continue
+				}
+				if !seen[other] {
+					seen[other] = true
+					queue = append(queue, other)
+					f.entries = append(f.entries[:len(f.entries):len(f.entries)], own[other.number]...)
+				}
+			}
 		}
 	}
 }
