@@ -207,6 +207,9 @@ func (p *program) read(ctx context.Context, s *source, timeout time.Duration, ba
 func (p *program) readFile(path string) (*toolmark.Snapshot, error) {
 	data, err := p.readBytes(path, maxFile)
 	if err != nil {
+		if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) && path != "-" && !strings.ContainsAny(path, `./\`) {
+			return nil, &toolmark.Error{Code: toolmark.ErrNotFound, Message: path + ": no such file; to start a command put -- before it, as in: -- " + path}
+		}
 		return nil, err
 	}
 	value, err := canonjson.Parse(data, canonjson.Options{MaxBytes: maxFile})
@@ -246,11 +249,7 @@ func (p *program) readBytes(path string, limit int64) ([]byte, error) {
 
 func openError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		message := path + ": no such file"
-		if !strings.ContainsAny(path, `./\`) {
-			message += "; to start a command put -- before it, as in: toolmark scan -- " + path
-		}
-		return &toolmark.Error{Code: toolmark.ErrNotFound, Message: message}
+		return &toolmark.Error{Code: toolmark.ErrNotFound, Message: path + ": no such file"}
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

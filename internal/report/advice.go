@@ -1,10 +1,6 @@
 package report
 
-import (
-	"strings"
-
-	"github.com/toolmark/toolmark"
-)
+import "github.com/toolmark/toolmark"
 
 // Advice says in one line what to do about a code. A rule's own fix is better where
 // there is one.
@@ -61,18 +57,34 @@ func Explain(code toolmark.Code) string {
 	return ""
 }
 
-// readings say in words how a text had to be read for a rule to match.
+// readings say in words how a text had to be read for a rule to match: one for each of
+// textcheck.ReadingNames.
 var readings = map[string]string{
-	"raw": "", "": "",
+	"":                           "",
+	"raw":                        "",
+	"space":                      "with its white space made single spaces",
+	"nfkc":                       "with compatibility characters made plain",
+	"visible":                    "after removing invisible characters",
+	"folded":                     "with look-alike letters made plain",
+	"words":                      "with joined words parted",
+	"spaced":                     "with spaced-out letters closed up",
+	"leet":                       "with digits read as letters",
+	"comment":                    "inside an HTML comment",
+	"decoded:tag":                "decoded from tag characters",
+	"decoded:variation-selector": "decoded from variation selectors",
+	"decoded:bits":               "decoded from zero-width characters",
+	"decoded:entities":           "with HTML entities decoded",
+	"decoded:escapes":            "with \\u and \\x escapes decoded",
+	"decoded:percent":            "with percent-encoding decoded",
+	"decoded:base64":             "decoded from base64",
+	"decoded:hex":                "decoded from hex",
+	"decoded:rot13":              "with its letters turned by 13 places (rot13)",
 }
 
 // inWords gives the reading of a location in words; "" where it is the text as sent.
 func inWords(reading string) string {
 	if words, ok := readings[reading]; ok {
 		return words
-	}
-	if kind, ok := strings.CutPrefix(reading, "decoded:"); ok {
-		return "decoded from " + Printable(kind)
 	}
 	return "in the reading " + Printable(reading)
 }

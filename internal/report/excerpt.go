@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -13,7 +14,9 @@ import (
 const (
 	excerptAround  = 48  // shown before and after a place
 	excerptMatched = 200 // shown of the place itself, half from each end
+	spelledOut     = 4   // shown from each end of a run that has to be spelled out
 	wholeText      = 160 // shown of a text that is meant as a whole
+	shortText      = 240 // a text of no more is shown whole
 )
 
 // piece is a part of an excerpt, ready to print.
@@ -31,21 +34,41 @@ func cutOut(text string, places ...[2]int) []piece {
 		return []piece{{text: oneLine(sub(text, 0, wholeText)) + ellipsis(wholeText < total)}}
 	}
 	at := min(max(0, places[0][0]-excerptAround), total)
+	short := total <= shortText
+	if short {
+		at = 0
+	}
 	pieces := []piece{{text: ellipsis(at > 0)}}
 	for _, p := range places {
 		start, end := min(max(p[0], at), total), min(max(p[1], at), total)
 		if start >= end {
 			continue
 		}
-		matched := oneLine(sub(text, start, end))
-		if end-start > excerptMatched {
-			matched = oneLine(sub(text, start, start+excerptMatched/2)) + " … " + oneLine(sub(text, end-excerptMatched/2, end))
-		}
+		matched := abridged(text, start, end)
 		pieces = append(pieces, piece{text: oneLine(sub(text, at, start))}, piece{text: matched, matched: true})
 		at = end
 	}
 	to := min(total, at+excerptAround)
+	if short {
+		to = total
+	}
 	return append(pieces, piece{text: oneLine(sub(text, at, to)) + ellipsis(to < total)})
+}
+
+// abridged gives the code points start–end of a text on one line, without the middle
+// where that is long: because there is much of it, or because it is a run of
+// characters that each have to be spelled out.
+func abridged(text string, start, end int) string {
+	keep := 0
+	switch whole := sub(text, start, end); {
+	case end-start > excerptMatched:
+		keep = excerptMatched / 2
+	case end-start > 3*spelledOut && displaywidth.String(oneLine(whole)) > 4*(end-start):
+		keep = spelledOut
+	default:
+		return oneLine(whole)
+	}
+	return fmt.Sprintf("%s …%d more… %s", oneLine(sub(text, start, start+keep)), end-start-2*keep, oneLine(sub(text, end-keep, end)))
 }
 
 // around gives the range of a location, if it has one.

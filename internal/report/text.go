@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/textcheck"
 )
 
 // TextOptions say how the readable report looks. The zero value is plain text, 100
@@ -100,21 +102,25 @@ func (t *textWriter) source(src *Source) {
 
 // title names a server by what it says of itself.
 func title(src *Source) string {
-	name := oneLine(src.Server())
-	if src.Snapshot != nil {
-		if v := src.Snapshot.Manifest.Server.Version; v != "" {
-			name += " " + oneLine(v)
-		}
+	if src.Snapshot == nil || src.Snapshot.Manifest.Server.Name == "" {
+		return sourceName(src)
 	}
-	return name
+	return strings.TrimSpace(oneLine(src.Snapshot.Manifest.Server.Name + " " + src.Snapshot.Manifest.Server.Version))
 }
 
 // from says where a server was read, if its title does not.
 func from(src *Source) string {
-	if src.Server() == src.Name {
-		return ""
+	if name := sourceName(src); name != title(src) {
+		return "  " + name
 	}
-	return "  " + oneLine(src.Name)
+	return ""
+}
+
+func sourceName(src *Source) string {
+	if src.Name == "-" {
+		return "standard input"
+	}
+	return oneLine(src.Name)
 }
 
 func (t *textWriter) clean(src *Source) {
@@ -267,6 +273,9 @@ func (t *textWriter) place(src *Source, f *toolmark.Finding, at *spot) {
 	switch {
 	case ok:
 		rows = layOut(cutOut(text, at.ranges...), t.width-10, t.s)
+		if slices.Contains(at.kinds, string(textcheck.KindHomoglyph)) {
+			rows = append(rows, t.s.dim("look-alikes: "+strings.Join(foreign(text, at.ranges), " ")))
+		}
 	case at.first.Excerpt != "":
 		rows = layOut([]piece{{text: oneLine(string(at.first.Excerpt))}}, t.width-10, t.s)
 	}
@@ -280,11 +289,25 @@ func (t *textWriter) place(src *Source, f *toolmark.Finding, at *spot) {
 	}
 }
 
+// foreign names the code points beyond ASCII in the ranges of a text, each once: what
+// looks alike cannot be told apart by looking.
+func foreign(text string, ranges [][2]int) []string {
+	var out []string
+	for _, r := range ranges {
+		for _, c := range sub(text, r[0], r[1]) {
+			if name := fmt.Sprintf("%c U+%04X", c, c); c >= 0x80 && len(out) < mostCodePoints && !slices.Contains(out, name) && oneLine(string(c)) == string(c) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
 // summary writes the last lines. A single clean source has said it all already.
 func (t *textWriter) summary() {
 	sum := t.doc.Summary()
 	found := sum.High+sum.Medium+sum.Info > 0
-	if t.opt.Quiet && !t.doc.Failed() && !t.doc.Unfinished() {
+	if sum.Failed == sum.Sources || t.opt.Quiet && !t.doc.Failed() && !t.doc.Unfinished() {
 		return
 	}
 	if !found && sum.Suppressed == 0 && sum.Failed == 0 && sum.Unscanned == 0 && sum.Sources == 1 {
