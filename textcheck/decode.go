@@ -80,7 +80,11 @@ func appendParts(out []decodedRun, s string, start, end int, whole bool) []decod
 		}
 		if to-from >= minBase64 && to-from < end-start {
 			if text, ok := decodeBase64(s[from:to]); ok {
-				out = append(out, decodedRun{from, to, text})
+				stop := to
+				for to == end && stop < len(s) && stop-to < 2 && s[stop] == '=' {
+					stop++
+				}
+				out = append(out, decodedRun{from, stop, text})
 			}
 		}
 		from = to + 1

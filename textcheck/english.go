@@ -20,7 +20,7 @@ current curl data database date day default delete deliver deploy describe descr
 directory disable disclose disregard do document does done download drop each earlier echo email else enable
 encode end ensure entire env environment erase error every everything exact exactly except execute exfiltrate
 existing expose extract fetch field file files find first folder follow following for forget format forward
-from full function further get give given go grant guidance guideline guidelines had handle has have he hello
+from full function further get give given go grant guidance guideline guidelines had hand handle has have he hello
 her here hidden hide him his history home hook host how however id if ignore image immediately important in
 include including inform information input insert inside install instead instruct instruction instructions
 into invoke is it its itself json just keep key keys know language last later leak let like line list load

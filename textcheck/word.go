@@ -152,9 +152,31 @@ func segment(cells []cell, start int) []cell {
 }
 
 // unleet writes the digits and symbols inside words as the letters that they stand
-// for, where that gives at least one word of English; ok is false otherwise.
+// for, where that gives at least one word of English; ok is false otherwise. Where it
+// does, other words with digits between letters are taken to be written so too.
 func unleet(cells []cell) (out []cell, ok bool) {
 	out = append([]cell(nil), cells...)
+	leetWords(out, func(word []cell) {
+		if unleetWord(word) {
+			ok = true
+		}
+	})
+	if ok {
+		leetWords(out, func(word []cell) {
+			if isASCIILetter(byte(word[0].r)) && isASCIILetter(byte(word[len(word)-1].r)) {
+				for i := range word {
+					if c := leetLetter(byte(word[i].r)); c != 0 {
+						word[i].r = rune(c)
+					}
+				}
+			}
+		})
+	}
+	return out, ok
+}
+
+// leetWords calls f with each run of letters and leet that has both.
+func leetWords(out []cell, f func(word []cell)) {
 	for i := 0; i < len(out); {
 		start, letters, digits := i, 0, 0
 		for ; i < len(out) && out[i].r < 0x80; i++ {
@@ -181,11 +203,10 @@ func unleet(cells []cell) (out []cell, ok bool) {
 		for end > start && (out[end-1].r == '!' || out[end-1].r == '+' || out[end-1].r == '|') {
 			end--
 		}
-		if unleetWord(out[start:end]) {
-			ok = true
+		if end > start {
+			f(out[start:end])
 		}
 	}
-	return out, ok
 }
 
 // unleetWord replaces the digits of a word if the result is English, trying 1 as i
