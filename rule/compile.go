@@ -8,9 +8,15 @@ import (
 // finish checks what no single file can tell, and builds what matching reads.
 func (l *loader) finish() {
 	s := l.set
-	slices.SortFunc(s.rules, func(a, b *Rule) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(s.rules, func(a, b *Rule) int { return cmp.Compare(a.ID, b.ID) })
 	for i, rule := range s.rules {
 		rule.index = i
+		s.byID[rule.ID] = rule
+		if i > 0 && s.rules[i-1].ID == rule.ID {
+			r := reader{file: rule.File, rule: rule.ID}
+			r.fault(1, "the id is that of %s too", s.rules[i-1].File)
+			l.faults = append(l.faults, r.faults...)
+		}
 		if s.retired[rule.ID] {
 			r := reader{file: rule.File, rule: rule.ID}
 			r.fault(1, "the id is retired: ids are permanent, a new rule needs a new one")
@@ -46,8 +52,14 @@ func (l *loader) useExcuses(list []*excuse) {
 	}
 }
 
-// use gives the families that a condition reads a set in the index.
+// use gives sets in the index to what a condition looks for.
 func (l *loader) use(c *condition) {
+	if c.regex != nil {
+		for i := range c.regex.needs {
+			n := &c.regex.needs[i]
+			n.set = l.literalSet(n.texts)
+		}
+	}
 	n := c.near
 	if n == nil {
 		return

@@ -119,7 +119,7 @@ func (c *conditionReader) pattern() *pattern {
 			return nil
 		}
 	}
-	if err := r.l.require(p, tree); err != nil {
+	if err := p.readNeeds(tree, r.l.numbered); err != nil {
 		r.fault(c.regex.Line, "%v", err)
 	}
 	return p

@@ -21,7 +21,8 @@ import (
 
 // need is one of a few literals that a match holds.
 type need struct {
-	set int // of the index
+	texts texts
+	set   int // of the index
 	// before and after bound the part of the match from its beginning to the end of
 	// the literal, and from there to its end; gap bounds the stretch from the end of
 	// the literal of the need before this one.
@@ -322,44 +323,24 @@ func (l *literalReader) family(n int) length {
 	return most
 }
 
-// require finds the needs of a pattern and gives them sets in the index.
-func (l *loader) require(p *pattern, tree *syntax.Regexp) error {
-	reader := literalReader{l.numbered}
-	factors := reader.factors(tree)
-	for i := range factors {
-		f := &factors[i]
+// readNeeds finds what every match of the pattern holds.
+func (p *pattern) readNeeds(tree *syntax.Regexp, numbered []*family) error {
+	reader := literalReader{numbered}
+	var before length // of the parts so far
+	var gap length    // of the parts since the last need's, that one included
+	for _, f := range reader.factors(tree) {
+		before, gap = before.plus(f.length), gap.plus(f.length)
+		for i := range p.needs {
+			p.needs[i].after = p.needs[i].after.plus(f.length)
+		}
 		if !f.needs.useful() {
 			continue
 		}
-		n := need{set: l.literalSet(f.needs)}
-		for j := range factors {
-			if j <= i {
-				n.before = n.before.plus(factors[j].length)
-			}
-			if j >= i {
-				n.after = n.after.plus(factors[j].length)
-			}
-		}
-		p.needs = append(p.needs, n)
+		p.needs = append(p.needs, need{texts: f.needs, before: before, after: f.length, gap: gap})
+		gap = f.length
 	}
 	if len(p.needs) == 0 {
 		return fmt.Errorf("every match must hold some fixed text: two letters or more, a mark, or a word of a family")
-	}
-	// The gap between the ends of two literals that follow each other: what is left of
-	// the first one's part, what stands between, and the second one's part.
-	last := -1
-	n := 0
-	for i := range factors {
-		if !factors[i].needs.useful() {
-			continue
-		}
-		if last >= 0 {
-			for j := last; j <= i; j++ {
-				p.needs[n].gap = p.needs[n].gap.plus(factors[j].length)
-			}
-		}
-		last = i
-		n++
 	}
 	p.anchored = anchored(tree)
 	return nil
@@ -377,21 +358,22 @@ func anchored(re *syntax.Regexp) bool {
 
 // literalSet gives the set of the index that collects the places of any of the texts.
 func (l *loader) literalSet(t texts) int {
-	list := slices.Clone(t.literals)
-	for _, n := range t.families {
-		for i := range l.numbered[n].entries {
-			list = append(list, l.numbered[n].entries[i].key())
-		}
-	}
-	list = unique(list)
-	key := strings.Join(list, "\x00")
+	literals, families := unique(slices.Clone(t.literals)), slices.Clone(t.families)
+	slices.Sort(families)
+	families = slices.Compact(families)
+	key := strings.Join(literals, "\x00") + fmt.Sprint(families)
 	if set, ok := l.needSets[key]; ok {
 		return int(set)
 	}
 	set := int32(l.set.sets)
 	l.set.sets++
 	l.needSets[key] = set
-	for _, text := range list {
+	for _, n := range families {
+		for i := range l.numbered[n].entries {
+			literals = append(literals, l.numbered[n].entries[i].key())
+		}
+	}
+	for _, text := range unique(literals) {
 		l.users[text] = append(l.users[text], user{set: set})
 	}
 	return int(set)

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 
@@ -61,37 +65,50 @@ func (o Options) Load(fsys fs.FS) (*Set, error) {
 		byID: map[string]*Rule{}, families: map[string]*family{}, retired: map[string]bool{},
 	}, users: map[string][]user{}, needSets: map[string]int32{}}
 	if o.Base != nil {
-		for _, f := range slices.SortedFunc(valuesOf(o.Base.families), func(a, b *family) int { return cmp.Compare(a.name, b.name) }) {
-			own := &family{name: f.name, entries: slices.Clone(f.entries), set: -1, number: len(l.numbered)}
-			l.set.families[f.name] = own
-			l.numbered = append(l.numbered, own)
+		for _, name := range slices.Sorted(maps.Keys(o.Base.families)) {
+			l.family(name).entries = slices.Clone(o.Base.families[name].entries)
 		}
 	}
 	files, err := ruleFiles(fsys)
 	if err != nil {
 		return nil, fmt.Errorf("load rules: %w", err)
 	}
-	// Words first: rules name them.
-	for _, words := range []bool{true, false} {
-		if !words {
-			l.resolveFamilies()
+	read := func(file string) ([]byte, error) {
+		data, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, fmt.Errorf("load rules: %w", err)
 		}
-		for _, file := range files {
-			if (path.Dir(file) == "words" || strings.HasSuffix(path.Dir(file), "/words")) != words {
-				continue
-			}
-			data, err := fs.ReadFile(fsys, file)
-			if err != nil {
-				return nil, fmt.Errorf("load rules: %w", err)
-			}
-			switch {
-			case words:
-				l.readWords(file, data)
-			case path.Base(file) == "retired.yaml":
-				l.readRetired(file, data)
-			default:
-				l.readRule(file, data)
-			}
+		return data, nil
+	}
+	// Words first: rules name them.
+	words, rest := splitFiles(files)
+	lists := make([]wordList, len(words))
+	if err := parallel(len(words), func(i int) error {
+		data, err := read(words[i])
+		lists[i] = readWords(words[i], data)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i := range lists {
+		l.addWords(&lists[i])
+	}
+	l.resolveFamilies()
+	readers := make([]*ruleReader, len(rest))
+	if err := parallel(len(rest), func(i int) error {
+		data, err := read(rest[i])
+		readers[i] = l.readFile(rest[i], data)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for _, r := range readers {
+		l.faults = append(l.faults, r.faults...)
+		if r.rule != nil && len(r.faults) == 0 {
+			l.set.rules = append(l.set.rules, r.rule)
+		}
+		for _, id := range r.retired {
+			l.set.retired[id] = true
 		}
 	}
 	l.finish()
@@ -101,14 +118,33 @@ func (o Options) Load(fsys fs.FS) (*Set, error) {
 	return l.set, nil
 }
 
-func valuesOf[K comparable, V any](m map[K]V) func(yield func(V) bool) {
-	return func(yield func(V) bool) {
-		for _, v := range m {
-			if !yield(v) {
-				return
+// parallel calls do for 0 to n-1, on as many processors as there are, and gives the
+// first error in order. It returns when all calls have.
+func parallel(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				errs[i] = do(i)
 			}
+		})
+	}
+	workers.Wait()
+	return cmp.Or(errs...)
+}
+
+// splitFiles parts the word files from the others.
+func splitFiles(files []string) (words, rest []string) {
+	for _, file := range files {
+		if path.Base(path.Dir(file)) == "words" {
+			words = append(words, file)
+		} else {
+			rest = append(rest, file)
 		}
 	}
+	return words, rest
 }
 
 func ruleFiles(fsys fs.FS) ([]string, error) {
@@ -137,16 +173,6 @@ func ruleFiles(fsys fs.FS) ([]string, error) {
 	return files, err // WalkDir goes in lexical order
 }
 
-func (l *loader) readRetired(file string, data []byte) {
-	r := &reader{file: file}
-	if n := r.document(data, yaml.SequenceNode); n != nil {
-		for _, id := range r.texts(n) {
-			l.set.retired[id] = true
-		}
-	}
-	l.faults = append(l.faults, r.faults...)
-}
-
 // isID tells permanent names: lower-case letters, digits and single hyphens.
 func isID(s string) bool {
 	if s == "" || len(s) > 80 {
@@ -170,7 +196,8 @@ type ruleReader struct {
 	l    *loader
 	rule *Rule
 
-	toolExcuses []int // lines of excuses with span tool
+	toolExcuses []int    // lines of excuses with span tool
+	retired     []string // in place of a rule
 }
 
 // withoutExamples cuts the examples off, where they are the last member.
@@ -187,8 +214,17 @@ func withoutExamples(data []byte) ([]byte, bool) {
 	return data[:i+1], true
 }
 
-func (l *loader) readRule(file string, data []byte) {
-	r := &ruleReader{reader: reader{file: file}, l: l, rule: &Rule{File: file, source: data, index: -1}}
+// readFile reads a rule, or the list of retired ids. It only reads l: files are read
+// side by side.
+func (l *loader) readFile(file string, data []byte) *ruleReader {
+	r := &ruleReader{reader: reader{file: file}, l: l}
+	if path.Base(file) == "retired.yaml" {
+		if n := r.document(data, yaml.SequenceNode); n != nil {
+			r.retired = r.texts(n)
+		}
+		return r
+	}
+	r.rule = &Rule{File: file, source: data, index: -1}
 	head := data
 	required := []string{"id", "title", "act", "severity", "explain", "fix", "any", "examples"}
 	if l.options.Deferred {
@@ -200,7 +236,7 @@ func (l *loader) readRule(file string, data []byte) {
 	if n := r.document(head, yaml.MappingNode); n != nil {
 		r.read(n, required)
 	}
-	l.faults = append(l.faults, r.faults...)
+	return r
 }
 
 func (r *ruleReader) read(n *yaml.Node, required []string) {
@@ -259,12 +295,6 @@ func (r *ruleReader) read(n *yaml.Node, required []string) {
 	} else {
 		rule.deferExamples()
 	}
-	if len(r.faults) > 0 {
-		return
-	}
-	rule.index = len(r.l.set.rules)
-	r.l.set.rules = append(r.l.set.rules, rule)
-	r.l.set.byID[rule.ID] = rule
 }
 
 func (r *ruleReader) id(v *yaml.Node) {
@@ -275,8 +305,6 @@ func (r *ruleReader) id(v *yaml.Node) {
 		r.fault(v.Line, "%q: an id is lower-case letters, digits and hyphens", id)
 	case strings.TrimSuffix(path.Base(r.file), path.Ext(r.file)) != id:
 		r.fault(v.Line, "the file of rule %q must be named %s.yaml", id, id)
-	case r.l.set.byID[id] != nil:
-		r.fault(v.Line, "the id is that of %s too", r.l.set.byID[id].File)
 	case base != nil && (base.byID[id] != nil || base.retired[id]):
 		r.fault(v.Line, "the id is that of a built-in rule, or was")
 	}

@@ -7,19 +7,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// wordList is what one file of words holds.
+type wordList struct {
+	families []family
+	faults   []error
+}
+
 // readWords reads a file of word families, words/<language>.yaml: a mapping of
 // family names to lists of words and phrases.
-func (l *loader) readWords(file string, data []byte) {
+func readWords(file string, data []byte) wordList {
 	r := &reader{file: file}
-	defer func() { l.faults = append(l.faults, r.faults...) }()
 	language := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	var list wordList
 	n := r.document(data, yaml.MappingNode)
 	if n == nil {
-		return
+		return wordList{faults: r.faults}
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, list := n.Content[i], n.Content[i+1]
+		key, words := n.Content[i], n.Content[i+1]
 		name := key.Value
 		switch {
 		case !isID(name):
@@ -28,18 +34,13 @@ func (l *loader) readWords(file string, data []byte) {
 		case seen[name]:
 			r.fault(key.Line, "family %q stands twice in this file", name)
 			continue
-		case list.Kind != yaml.SequenceNode || len(list.Content) == 0:
-			r.fault(list.Line, "family %q must be a list of words", name)
+		case words.Kind != yaml.SequenceNode || len(words.Content) == 0:
+			r.fault(words.Line, "family %q must be a list of words", name)
 			continue
 		}
 		seen[name] = true
-		f := l.set.families[name]
-		if f == nil {
-			f = &family{name: name, set: -1, number: len(l.numbered)}
-			l.set.families[name] = f
-			l.numbered = append(l.numbered, f)
-		}
-		for _, item := range list.Content {
+		f := family{name: name}
+		for _, item := range words.Content {
 			if item.Kind != yaml.ScalarNode {
 				r.fault(item.Line, "family %q: a word must be text", name)
 				continue
@@ -56,6 +57,30 @@ func (l *loader) readWords(file string, data []byte) {
 			}
 			f.entries = append(f.entries, e)
 		}
+		list.families = append(list.families, f)
+	}
+	list.faults = r.faults
+	return list
+}
+
+// family gives the family of that name, a new one where there was none.
+func (l *loader) family(name string) *family {
+	f := l.set.families[name]
+	if f == nil {
+		f = &family{name: name, set: -1, number: len(l.numbered)}
+		l.set.families[name] = f
+		l.numbered = append(l.numbered, f)
+	}
+	return f
+}
+
+// addWords adds the words of one file: a family is the union of those of its name.
+func (l *loader) addWords(list *wordList) {
+	l.faults = append(l.faults, list.faults...)
+	for i := range list.families {
+		f := l.family(list.families[i].name)
+		f.entries = append(f.entries, list.families[i].entries...)
+		f.refers = append(f.refers, list.families[i].refers...)
 	}
 }
 
