@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -82,8 +83,7 @@ type line struct {
 	Expect                 []toolmark.Code
 	Tools                  []json.RawMessage
 	Servers                []string
-	Server                 string
-	Instructions           string
+	Server                 json.RawMessage // own cases: what the server says beside its tools
 	Peers                  []struct {
 		Server string
 		Tool   struct{ Name string }
@@ -247,7 +247,20 @@ func readOwn(dir string) ([]testCase, error) {
 	var cases []testCase
 	for _, file := range files {
 		err := readLines(file, func(l *line, raw []byte) error {
-			m, err := manifestOf(raw)
+			body := raw
+			if len(l.Server) > 1 && l.Server[0] == '{' {
+				// Its members stand beside the tools, as in a snapshot.
+				tools, err := json.Marshal(l.Tools)
+				if err != nil {
+					return err
+				}
+				rest := bytes.TrimSpace(l.Server[1:])
+				body = slices.Concat([]byte(`{"tools":`), tools, []byte(","), rest)
+				if rest[0] == '}' {
+					body = slices.Concat([]byte(`{"tools":`), tools, rest)
+				}
+			}
+			m, err := manifestOf(body)
 			if err != nil {
 				return err
 			}
