@@ -135,7 +135,7 @@ func (r *reader) build() *toolmark.Value {
 	}
 	b.unescaped.Grow(r.escapedBytes)
 	root := &b.items[0]
-	b.items = b.items[1:]
+	b.nextItem = 1
 	b.value(root)
 	return root
 }
@@ -145,40 +145,44 @@ type builder struct {
 	tape    []token
 	items   []toolmark.Value
 	members []toolmark.Member
+	// What has been used of each. Slices that shrink instead would write a pointer
+	// for every value, which costs more while the collector runs.
+	nextToken, nextItem, nextMember int
 	// unescaped holds every string that had escapes, one after the other. It is
 	// grown once, to more than it will need, so that parts of it can be handed out
 	// while it fills.
 	unescaped strings.Builder
 }
 
-// value fills v from the next token. It recurses as deep as the reader allowed.
+// value fills v, which is zero, from the next token. It recurses as deep as the reader
+// allowed.
 func (b *builder) value(v *toolmark.Value) {
-	t := &b.tape[0]
-	b.tape = b.tape[1:]
+	t := &b.tape[b.nextToken]
+	b.nextToken++
 	v.Kind, v.Start, v.End = t.kind, int(t.start), int(t.end)
 	switch t.kind {
-	case toolmark.KindNumber:
-		v.Text = b.text[t.start:t.end]
 	case toolmark.KindString:
 		v.Text = b.string(t)
+	case toolmark.KindNumber:
+		v.Text = b.text[t.start:t.end]
 	case toolmark.KindArray:
 		if n := int(t.count); n > 0 {
-			items := b.items[:n:n]
-			b.items = b.items[n:]
-			v.Items = items
-			for i := range items {
-				b.value(&items[i])
+			from := b.nextItem
+			b.nextItem += n
+			v.Items = b.items[from:b.nextItem:b.nextItem]
+			for i := range v.Items {
+				b.value(&v.Items[i])
 			}
 		}
 	case toolmark.KindObject:
 		if n := int(t.count); n > 0 {
-			members := b.members[:n:n]
-			b.members = b.members[n:]
-			v.Members = members
-			for i := range members {
-				name := &b.tape[0]
-				b.tape = b.tape[1:]
-				m := &members[i]
+			from := b.nextMember
+			b.nextMember += n
+			v.Members = b.members[from:b.nextMember:b.nextMember]
+			for i := range v.Members {
+				name := &b.tape[b.nextToken]
+				b.nextToken++
+				m := &v.Members[i]
 				m.Name, m.NameStart = b.string(name), int(name.start)
 				b.value(&m.Value)
 			}
@@ -187,11 +191,10 @@ func (b *builder) value(v *toolmark.Value) {
 }
 
 func (b *builder) string(t *token) string {
-	raw := b.text[t.start+1 : t.end-1]
 	if !t.escaped {
-		return raw
+		return b.text[t.start+1 : t.end-1]
 	}
 	from := b.unescaped.Len()
-	unescape(&b.unescaped, raw)
+	unescape(&b.unescaped, b.text[t.start+1:t.end-1])
 	return b.unescaped.String()[from:]
 }
