@@ -144,8 +144,9 @@ func (a *analysis) endAt(i int) int {
 }
 
 func (a *analysis) found(l *literal, at int) {
-	for i := range l.users {
-		u := &l.users[i]
+	for n := l.user; n > 0; {
+		u := &a.set.index.users[n-1]
+		n = u.next
 		if u.entry == nil {
 			a.touch(u.set)
 			a.ends[u.set] = append(a.ends[u.set], int32(a.endAt(at+len(l.text))))

@@ -41,7 +41,7 @@ func (l *loader) finish() {
 		return // what is there is not whole
 	}
 	l.trigger()
-	s.index.build(l.users)
+	s.index.build()
 }
 
 func (l *loader) useExcuses(list []*excuse) {
@@ -73,7 +73,7 @@ func (l *loader) use(c *condition) {
 			l.set.sets++
 			for i := range f.entries {
 				e := &f.entries[i]
-				l.users[e.key()] = append(l.users[e.key()], user{int32(f.set), e})
+				l.set.index.add(e.key(), f.set, e)
 			}
 		}
 	}
@@ -84,10 +84,8 @@ func (l *loader) use(c *condition) {
 func (l *loader) trigger() {
 	s := l.set
 	sizes := make([]int, s.sets)
-	for _, users := range l.users {
-		for _, u := range users {
-			sizes[u.set]++
-		}
+	for i := range s.index.users {
+		sizes[s.index.users[i].set]++
 	}
 	s.triggers = make([][]*alternative, s.sets)
 	for _, alt := range s.alternatives {

@@ -42,6 +42,9 @@ func isGlue(r rune) bool { return r == '-' || r == '_' || classOf(r) == classSpa
 
 // parseEntry reads a word or phrase as it stands in a family.
 func parseEntry(text, language string) (entry, error) {
+	if plainWord(text) {
+		return entry{parts: []part{{text: text, source: text}}, turkish: language == "tr" || language == "az"}, nil
+	}
 	text = norm.NFC.String(text)
 	fields := strings.FieldsFunc(text, func(r rune) bool { return classOf(r) == classSpace || r == '_' })
 	if len(fields) == 0 {
@@ -80,6 +83,16 @@ func parseEntry(text, language string) (entry, error) {
 		e.parts = append(e.parts, p)
 	}
 	return e, nil
+}
+
+// plainWord tells words of ASCII letters that fold to themselves: most are.
+func plainWord(s string) bool {
+	for i := range len(s) {
+		if s[i] < 'a' || s[i] > 'z' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 120
 }
 
 // key gives the folded text that stands wherever the entry does, and at which

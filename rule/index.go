@@ -1,10 +1,5 @@
 package rule
 
-import (
-	"cmp"
-	"slices"
-)
-
 // index finds, in folded text, every place where one of a fixed list of literals
 // stands, in one pass.
 //
@@ -15,22 +10,26 @@ import (
 // the literals that share its four bytes, so a pass is linear in the text.
 type index struct {
 	literals []literal
+	users    []user
 	long     [1 << 10]uint64 // of hash(first four bytes)
 	short    [1 << 10]uint64 // of the first two bytes, for literals of up to three
-	slots    []int32         // open addressing: hash of the first four bytes to literal
-	tiny     map[uint32][]int32
+	slots    []int32         // by hash of the first four bytes: first literal of a chain, plus one
+	tiny     map[uint32]int32
+	numbers  map[string]int32 // while it is built
 }
 
 // literal is a folded text and who wants to know of it.
 type literal struct {
-	text  string
-	users []user
+	text string
+	next int32 // literal of the same slot, plus one
+	user int32 // its first user, plus one
 }
 
 // user is one use of a literal: a word of a family, or (entry nil) a text that a
 // regular expression cannot do without.
 type user struct {
 	set   int32
+	next  int32 // user of the same literal, plus one
 	entry *entry
 }
 
@@ -44,41 +43,40 @@ func key4(s []byte) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// build puts the literals collected by add in order.
-func (x *index) build(users map[string][]user) {
-	x.literals = make([]literal, 0, len(users))
-	for text, list := range users {
-		x.literals = append(x.literals, literal{text, list})
+// add has a set told of a literal.
+func (x *index) add(text string, set int, e *entry) {
+	if x.numbers == nil {
+		x.numbers = map[string]int32{}
 	}
-	slices.SortFunc(x.literals, func(a, b literal) int {
-		// Literals with the same four first bytes stand together.
-		if len(a.text) >= 4 && len(b.text) >= 4 {
-			return cmp.Or(cmp.Compare(a.text[:4], b.text[:4]), cmp.Compare(a.text, b.text))
-		}
-		return cmp.Compare(a.text, b.text)
-	})
+	n, ok := x.numbers[text]
+	if !ok {
+		n = int32(len(x.literals))
+		x.numbers[text] = n
+		x.literals = append(x.literals, literal{text: text})
+	}
+	x.users = append(x.users, user{int32(set), x.literals[n].user, e})
+	x.literals[n].user = int32(len(x.users))
+}
+
+// build makes the tables, once all literals are there.
+func (x *index) build() {
+	x.numbers = nil
 	size := 16
 	for size < 2*len(x.literals) {
 		size *= 2
 	}
 	x.slots = make([]int32, size)
-	x.tiny = map[uint32][]int32{}
+	x.tiny = map[uint32]int32{}
 	for i := range x.literals {
-		text := x.literals[i].text
-		if len(text) < 4 {
-			x.addTiny(text, int32(i))
+		l := &x.literals[i]
+		if len(l.text) < 4 {
+			x.addTiny(l.text, int32(i))
 			continue
 		}
-		if i > 0 && len(x.literals[i-1].text) >= 4 && x.literals[i-1].text[:4] == text[:4] {
-			continue
-		}
-		h := hash4(key4([]byte(text[:4])))
+		h := hash4(key4([]byte(l.text[:4])))
 		x.long[h>>6] |= 1 << (h & 63)
-		slot := int(h) & (size - 1)
-		for x.slots[slot] != 0 {
-			slot = (slot + 1) & (size - 1)
-		}
-		x.slots[slot] = int32(i) + 1
+		slot := &x.slots[int(h)&(size-1)]
+		l.next, *slot = *slot, int32(i)+1
 	}
 }
 
@@ -96,7 +94,7 @@ func (x *index) addTiny(text string, i int32) {
 	for j := range len(text) {
 		key |= uint32(text[j]) << (8 * j)
 	}
-	x.tiny[key] = append(x.tiny[key], i)
+	x.tiny[key] = i + 1
 }
 
 // scan calls found for each literal that stands in s, which must end with four
@@ -126,29 +124,18 @@ func (x *index) scan(s []byte, found func(l *literal, at int)) {
 
 func (x *index) scanTiny(key uint32, at int, found func(l *literal, at int)) {
 	for _, k := range [...]uint32{key & 0xff, key & 0xffff, key & 0xffffff} {
-		for _, i := range x.tiny[k] {
-			found(&x.literals[i], at)
+		if i := x.tiny[k]; i > 0 {
+			found(&x.literals[i-1], at)
 		}
 	}
 }
 
 func (x *index) scanLong(s []byte, key uint32, at int, found func(l *literal, at int)) {
-	mask := len(x.slots) - 1
-	for slot := int(hash4(key)) & mask; x.slots[slot] != 0; slot = (slot + 1) & mask {
-		i := int(x.slots[slot]) - 1
-		if prefix := x.literals[i].text[:4]; !hasPrefix(s[at:], prefix) {
-			continue
+	for i := x.slots[int(hash4(key))&(len(x.slots)-1)]; i > 0; {
+		l := &x.literals[i-1]
+		if hasPrefix(s[at:], l.text) {
+			found(l, at)
 		}
-		prefix := x.literals[i].text[:4]
-		for ; i < len(x.literals); i++ {
-			l := &x.literals[i]
-			if len(l.text) < 4 || l.text[:4] != prefix {
-				break
-			}
-			if hasPrefix(s[at:], l.text) {
-				found(l, at)
-			}
-		}
-		return
+		i = l.next
 	}
 }

@@ -368,13 +368,19 @@ func (l *loader) literalSet(t texts) int {
 	set := int32(l.set.sets)
 	l.set.sets++
 	l.needSets[key] = set
-	for _, n := range families {
-		for i := range l.numbered[n].entries {
-			literals = append(literals, l.numbered[n].entries[i].key())
-		}
+	// A literal may be added twice, by two words that begin alike; its ends are then
+	// found twice, which is no harm.
+	for _, text := range literals {
+		l.set.index.add(text, int(set), nil)
 	}
-	for _, text := range unique(literals) {
-		l.users[text] = append(l.users[text], user{set: set})
+	for _, n := range families {
+		last := ""
+		for i := range l.numbered[n].entries {
+			if key := l.numbered[n].entries[i].key(); key != last {
+				l.set.index.add(key, int(set), nil)
+				last = key
+			}
+		}
 	}
 	return int(set)
 }

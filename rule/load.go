@@ -54,7 +54,6 @@ type loader struct {
 	options  Options
 	set      *Set
 	numbered []*family
-	users    map[string][]user
 	needSets map[string]int32
 	faults   []error
 }
@@ -63,7 +62,7 @@ type loader struct {
 func (o Options) Load(fsys fs.FS) (*Set, error) {
 	l := &loader{options: o, set: &Set{
 		byID: map[string]*Rule{}, families: map[string]*family{}, retired: map[string]bool{},
-	}, users: map[string][]user{}, needSets: map[string]int32{}}
+	}, needSets: map[string]int32{}}
 	if o.Base != nil {
 		for _, name := range slices.Sorted(maps.Keys(o.Base.families)) {
 			l.family(name).entries = slices.Clone(o.Base.families[name].entries)
