@@ -2,9 +2,11 @@ package canonjson
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,6 +180,34 @@ func TestAgainstGowebpki(t *testing.T) {
 		}
 	}
 	t.Logf("%d values of seed %d, all equal", n, seed)
+}
+
+// TestHostileTrees writes trees that would take minutes if any form were quadratic.
+func TestHostileTrees(t *testing.T) {
+	var names strings.Builder
+	prefix := strings.Repeat("p", 40)
+	for i := range 100_000 {
+		fmt.Fprintf(&names, `"%s%06d":0,`, prefix, (i*7919)%1_000_003)
+	}
+	for name, text := range map[string]string{
+		"100,000 names":   "{" + names.String() + `"z":0}`,
+		"one name again":  "{" + strings.Repeat(`"a":0,`, 300_000) + `"a":1}`,
+		"names down deep": strings.Repeat(`{"`+prefix+`":`, 511) + "{" + names.String() + `"z":0}` + strings.Repeat("}", 511),
+		"one long number": "[" + strings.Repeat("9", 1<<20) + ".5e-" + strings.Repeat("9", 1<<20) + "]",
+		"short escapes":   `"` + strings.Repeat(`\n\ud800`, 1<<19) + `"`,
+	} {
+		v := mustParse(t, text)
+		start := time.Now()
+		written := len(AppendPython(nil, v)) + len(Append(nil, v)) + len(AppendIndent(nil, v))
+		jcs, err := AppendJCS(nil, v)
+		faults := Faults(v)
+		if (err == nil) != (len(faults) == 0) || written == 0 {
+			t.Errorf("%s: %d bytes and %d written, %d faults, error %v", name, written, len(jcs), len(faults), err)
+		}
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+	}
 }
 
 func TestAppendIndent(t *testing.T) {
