@@ -170,7 +170,9 @@ func plainItem(s string) (item, rest string, ok bool) {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsMark(r) || r >= '0' && r <= '9':
 			continue
-		case i > 0 && (r == '_' || r == '*' || r == '\'' || r == '/' || r == '.' || r == '’'):
+		case r == '.' || r == '/' || r == '~':
+			continue
+		case i > 0 && (r == '_' || r == '-' || r == '*' || r == '\'' || r == '’'):
 			continue
 		case i > 0 && (r == ',' || r == ']'):
 			return s[:i], s[i:], true
