@@ -223,6 +223,15 @@ var fakes = map[string]func(*fake){
 	"501-tools": func(f *fake) {
 		f.serve(on("tools/list", `"result":{"tools":[`+strings.TrimSuffix(strings.Repeat(`{"name":"t"},`, 501), ",")+`]}`))
 	},
+	"tools-forever": func(f *fake) {
+		n := 0
+		f.serve(func(c call) string {
+			if n++; c.Method != "tools/list" || n > 10 { // a probe that goes on finds an end
+				return ""
+			}
+			return fmt.Sprintf(`"result":{"tools":[%s],"nextCursor":"%d"}`, strings.TrimSuffix(strings.Repeat(`{"name":"t"},`, 251), ","), n)
+		})
+	},
 	"long-name": func(f *fake) {
 		f.serve(on("tools/list", `"result":{"tools":[{"name":"`+strings.Repeat("n", 257)+`"}]}`))
 	},

@@ -82,6 +82,7 @@ func TestStdioFailures(t *testing.T) {
 		{fake: "result-string", code: toolmark.ErrProtocol, says: []string{"tools/list", "result"}},
 		{fake: "list-error", code: toolmark.ErrUnreadableList, says: []string{"tools/list", "-32000", `no \u001b[2Jlicence`}},
 		{fake: "501-tools", code: toolmark.ErrTooLarge, says: []string{"500"}},
+		{fake: "tools-forever", code: toolmark.ErrTooLarge, says: []string{"lists more than 500 tools"}},
 		{fake: "long-name", code: toolmark.ErrInvalidManifest, says: []string{"257"}},
 		{fake: "deep", code: toolmark.ErrInvalidJSON, says: []string{"tools/list", "512"}},
 		{fake: "invalid-utf8", code: toolmark.ErrInvalidJSON, says: []string{"tools/list", "UTF-8"}},
