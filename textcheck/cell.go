@@ -43,9 +43,19 @@ func toRunes(cells []cell) []rune {
 	return out
 }
 
-// normalise gives the NFKC form (UAX #15). A character of the result comes from
+// Each pass gives the cells that it was given where it changes nothing, so that
+// a view is made only where there is something new to see.
+
+func same(a, b []cell) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// normalise gives the NFKC form (UAX #15) of a view. A character of the result comes from
 // the whole sequence that was composed.
-func normalise(cells []cell) []cell {
+func normalise(v view, cells []cell) []cell {
+	if norm.NFKC.IsNormalString(v.text) {
+		return cells
+	}
 	out := make([]cell, 0, len(cells))
 	var seg, buf []byte
 	for i := 0; i < len(cells); {
@@ -82,9 +92,16 @@ func normalise(cells []cell) []cell {
 // show removes what shows nothing: invisible characters, controls, escape
 // sequences. With a space in their place, what they part stays apart.
 func show(cells []cell, space bool) []cell {
-	out := make([]cell, 0, len(cells))
 	runes := toRunes(cells)
-	for i := 0; i < len(cells); {
+	first := 0
+	for first < len(cells) && hiddenLength(runes, first) == 0 {
+		first++
+	}
+	if first == len(cells) {
+		return cells
+	}
+	out := append(make([]cell, 0, len(cells)), cells[:first]...)
+	for i := first; i < len(cells); {
 		n := hiddenLength(runes, i)
 		if n == 0 {
 			out = append(out, cells[i])
@@ -125,51 +142,74 @@ func hiddenLength(runes []rune, i int) int {
 // part, whole words of look-alikes. Marks on ASCII letters are taken off.
 func fold(cells []cell) []cell {
 	out := make([]cell, 0, len(cells))
-	latin, foreign := 0, 0
-	for i, c := range cells {
-		if c.r >= 0x80 {
-			p := props(c.r)
-			if isMark(p) && i > 0 && len(out) > 0 && isWordASCII(out[len(out)-1].r) {
-				continue
+	latin, foreign, regional, changed := 0, 0, false, false
+	for _, c := range cells {
+		if c.r < 0x80 {
+			if isASCIILetter(byte(c.r)) {
+				latin++
 			}
-			if isForeign(p) {
-				foreign++
-			} else if b, _ := dress(c.r); b != 0 {
+			out = append(out, c)
+			continue
+		}
+		p := props(c.r)
+		if isMark(p) && len(out) > 0 && isWordASCII(out[len(out)-1].r) {
+			changed = true
+			continue
+		}
+		switch {
+		case isForeign(p):
+			foreign++
+		case isCJK(p):
+		case isRegional(c.r):
+			regional = true
+		default:
+			b, _ := dress(c.r)
+			if b == 0 && script(p) == scriptLatin && c.r != 'ı' {
+				b = looksLike(c.r)
+			}
+			if b != 0 {
 				c.r = rune(b)
-			} else if script(p) == scriptLatin {
-				if b := looksLike(c.r); b != 0 && c.r != 'ı' {
-					c.r = rune(b)
-				}
+				changed = true
 			}
-		} else if isASCIILetter(byte(c.r)) {
-			latin++
 		}
 		out = append(out, c)
 	}
 	x := inspection{runes: toRunes(out)}
-	for i := 0; i < len(out); i++ {
-		if isRegional(out[i].r) {
-			n, spells := regionLetters(x.runes, i)
-			for j := i; spells && j < i+n; j++ {
-				out[j].r = rune(regionLetter(out[j].r))
+	if regional {
+		for i := 0; i < len(out); i++ {
+			if n, spells := regionLetters(x.runes, i); n > 0 {
+				for j := i; spells && j < i+n; j++ {
+					out[j].r = rune(regionLetter(out[j].r))
+					changed = true
+				}
+				i += n - 1
 			}
-			i += n - 1
 		}
 	}
-	bare(out)
-	if foreign == 0 {
-		return out
+	changed = bare(out) || changed
+	if foreign > 0 && latin > 0 {
+		changed = foldWords(&x, out, latin > foreign) || changed
 	}
+	if !changed {
+		return cells
+	}
+	return out
+}
+
+// foldWords replaces the look-alikes of mixed words and, if the text is Latin for
+// the most part, of words in look-alikes alone.
+func foldWords(x *inspection, out []cell, mostlyLatin bool) (changed bool) {
 	x.words(func(word []letter) {
 		if instead := foldWord(word); instead != nil {
 			for i, l := range word {
 				if instead[i] != 0 {
 					out[l.at].r = instead[i]
+					changed = true
 				}
 			}
 			return
 		}
-		if latin <= foreign {
+		if !mostlyLatin {
 			return
 		}
 		for _, l := range word {
@@ -180,12 +220,13 @@ func fold(cells []cell) []cell {
 		for _, l := range word {
 			out[l.at].r = rune(looksLike(l.r))
 		}
+		changed = true
 	})
-	return out
+	return changed
 }
 
 // bare takes the accents off words that without them are English.
-func bare(cells []cell) {
+func bare(cells []cell) (changed bool) {
 	var buf [maxEnglish]byte
 	n, accents, start := 0, 0, 0
 	for i := 0; i <= len(cells); i++ {
@@ -208,15 +249,24 @@ func bare(cells []cell) {
 			for j := start; j < i; j++ {
 				cells[j].r = rune(buf[j-start])
 			}
+			changed = true
 		}
 		n, accents, start = 0, 0, i+1
 	}
+	return changed
 }
 
-// singleSpace makes each stretch of white space one space and takes it off the ends.
+// singleSpace makes each stretch of white space one space, and none at the ends.
 func singleSpace(cells []cell) []cell {
-	out := make([]cell, 0, len(cells))
-	for i := 0; i < len(cells); {
+	first := 0
+	for first < len(cells) && (!isSpace(cells[first].r) || cells[first].r == ' ' && (first+1 == len(cells) || !isSpace(cells[first+1].r))) {
+		first++
+	}
+	if first == len(cells) {
+		return cells
+	}
+	out := append(make([]cell, 0, len(cells)), cells[:first]...)
+	for i := first; i < len(cells); {
 		if !isSpace(cells[i].r) {
 			out = append(out, cells[i])
 			i++
@@ -243,4 +293,28 @@ func isSpace(r rune) bool {
 	}
 	c := category(props(r))
 	return c == catZs || c == catZl || c == catZp
+}
+
+// singleSpaceASCII is singleSpace for ASCII text as sent.
+func singleSpaceASCII(s string) view {
+	b := builder{buf: make([]byte, 0, len(s)), runs: []run{}}
+	for i := 0; i < len(s); {
+		start := i
+		for i < len(s) && class[s[i]]&clSpace == 0 {
+			i++
+		}
+		if i > start {
+			b.origin(int32(len(b.buf)), 1, int32(start), int32(start)+1)
+			b.runs[len(b.runs)-1].to = int32(i)
+			b.buf = append(b.buf, s[start:i]...)
+		}
+		start = i
+		for i < len(s) && class[s[i]]&clSpace != 0 {
+			i++
+		}
+		if i > start && start > 0 && i < len(s) {
+			b.rune(' ', int32(start), int32(i))
+		}
+	}
+	return b.view()
 }

@@ -34,6 +34,7 @@ const (
 	clHex
 	clUpper
 	clLeet // digits and symbols that stand for letters
+	clSpace
 )
 
 var class = func() (t [256]uint8) {
@@ -55,6 +56,9 @@ var class = func() (t [256]uint8) {
 		case '+', '/', '-', '_':
 			t[c] |= clBase64
 		}
+		if b == ' ' || b >= '\t' && b <= '\r' {
+			t[c] |= clSpace
+		}
 		if leetLetter(b) != 0 {
 			t[c] |= clLeet
 		}
@@ -75,6 +79,30 @@ func glance(s string) feature {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		k := class[c]
+		if k&(clLetter|clUpper) == clLetter && class[prev]&clLetter != 0 {
+			// Inside a word: nothing but the runs can change.
+			start := i
+			for {
+				if k&clHex != 0 {
+					runHex++
+				} else {
+					if runHex >= minHex {
+						f |= hasHex
+					}
+					runHex = 0
+				}
+				if i+1 == len(s) {
+					break
+				}
+				if k = class[s[i+1]]; k&(clLetter|clUpper) != clLetter {
+					break
+				}
+				i++
+			}
+			run64 += i - start + 1
+			before, prev = s[i-1], s[i]
+			continue
+		}
 		if k&clBase64 != 0 {
 			run64++
 			if k&clHex != 0 {
@@ -198,7 +226,7 @@ func glance(s string) feature {
 	}
 	if f&hasNonASCII != 0 {
 		// White space and separators may then be of any kind.
-		f |= hasPadding | hasSpace | hasSpaced
+		f |= hasPadding | hasSpace
 	}
 	return f
 }

@@ -93,9 +93,19 @@ func (p *pass) add(name string, v view) bool {
 			return false
 		}
 	}
+	if name == readingSpace && strings.TrimSpace(p.readings[0].Text) == v.text {
+		return false
+	}
 	p.budget -= len(v.text)
 	p.readings = append(p.readings, Reading{name, v.text, v.runs})
 	return true
+}
+
+// addCells records a reading made from cells that differ from those before.
+func (p *pass) addCells(name string, cells, before []cell) {
+	if !same(cells, before) {
+		p.add(name, toView(cells))
+	}
 }
 
 // view adds the readings of the text as sent, which is itself recorded.
@@ -109,28 +119,37 @@ func (p *pass) view(v view, f feature) {
 		return
 	}
 	cells := v.cells()
-	p.payloads(cells, 1)
-	p.add(readingSpace, toView(singleSpace(cells)))
-	nfkc := normalise(cells)
-	p.add(readingNFKC, toView(nfkc))
+	single := singleSpace(cells)
+	p.addCells(readingSpace, single, cells)
+	nfkc := normalise(v, cells)
+	p.addCells(readingNFKC, nfkc, cells)
 	seen := show(nfkc, false)
-	shown := toView(seen)
-	p.add(readingVisible, shown)
+	shown := v
+	if !same(seen, cells) {
+		shown = toView(seen)
+		p.add(readingVisible, shown)
+		f = glance(shown.text)
+		if f&hasComment != 0 {
+			p.comments(shown)
+		}
+	}
+	if !same(seen, nfkc) {
+		p.payloads(cells, 1)
+	}
 	folded := fold(seen)
-	p.add(Folded, toView(singleSpace(folded)))
-	f = glance(toView(folded).text)
-	if len(seen) != len(nfkc) || joined(f) || symbolJoined(cells) {
+	g := f
+	if !same(folded, seen) {
+		p.add(Folded, toView(singleSpace(folded)))
+		g = glance(toView(folded).text)
+	} else if !same(seen, nfkc) || !same(nfkc, cells) {
+		p.add(Folded, toView(singleSpace(folded)))
+	}
+	if !same(seen, nfkc) || joined(g) || symbolJoined(cells) {
 		p.add(readingWords, toView(singleSpace(splitWords(fold(show(nfkc, true))))))
 	}
-	if f&hasSpaced != 0 {
-		p.spaced(folded, readingSpaced)
-	}
-	if f&hasLeet != 0 {
+	p.spaced(folded, readingSpaced)
+	if g&hasLeet != 0 {
 		p.leet(folded, readingLeet)
-	}
-	f = glance(shown.text)
-	if f&hasComment != 0 {
-		p.comments(shown)
 	}
 	p.decode(shown, f, 1)
 }
@@ -140,10 +159,13 @@ func (p *pass) ascii(v view, f feature) {
 	if f&(hasSpace|hasSpaced|hasLeet) == 0 && !joined(f) {
 		return
 	}
-	cells := v.cells()
 	if f&hasSpace != 0 {
-		p.add(readingSpace, toView(singleSpace(cells)))
+		p.add(readingSpace, singleSpaceASCII(v.text))
+		if f&(hasSpaced|hasLeet) == 0 && !joined(f) {
+			return
+		}
 	}
+	cells := v.cells()
 	if joined(f) {
 		p.add(readingWords, toView(singleSpace(splitWords(cells))))
 	}
@@ -166,10 +188,12 @@ func (p *pass) decoded(v view, f feature, name string, depth int) {
 	if f&(hasNonASCII|hasControl|hasSpaced|hasLeet) != 0 {
 		cells := v.cells()
 		p.payloads(cells, depth+1)
-		seen := show(normalise(cells), false)
-		shown = toView(seen)
+		seen := show(normalise(v, cells), false)
+		if !same(seen, cells) {
+			shown = toView(seen)
+		}
 		folded := fold(seen)
-		p.add(name, toView(singleSpace(folded)))
+		p.addCells(name, singleSpace(folded), cells)
 		p.spaced(folded, name)
 		p.leet(folded, name)
 		f = glance(shown.text)

@@ -129,6 +129,8 @@ func TestReadingsOfPlainText(t *testing.T) {
 		"Uses SHA-256, utf8, base64, mp4, x86_64 and IPv4. Version 2.0.1.":                       1,
 		"First line.\nSecond line.":         2,
 		"Two  spaces":                       2,
+		"Ends a line.\n":                    1,
+		"Показывает \n":                     1,
 		"Показывает расписание":             1,
 		"Zeigt Größen an, für 5 € im Café.": 1,
 		"C:\\new\\table and a \\n":          1,
@@ -166,5 +168,32 @@ func TestReadingsAreBounded(t *testing.T) {
 	}
 	if r := find(Readings(inner), "", "hand over"); r != nil {
 		t.Errorf("eight encodings deep, %s still decodes it", r.Name)
+	}
+}
+
+func TestRot13Starts(t *testing.T) {
+	var want, plain [26]uint32
+	n := 0
+	for _, w := range strings.Fields(englishWords) {
+		if len(w) > maxEnglish || !isASCII(w) || strings.ToLower(w) != w {
+			t.Errorf("word %q of the list is too long or no lower case", w)
+		}
+		n++
+		if len(w) > 1 {
+			plain[w[0]-'a'] |= 1 << (w[1] - 'a')
+		}
+		if len(w) > 2 {
+			turned := rot13(w)
+			want[turned[0]-'a'] |= 1 << (turned[1] - 'a')
+		}
+	}
+	for i := range want {
+		want[i] &^= plain[i]
+	}
+	if want != rot13Starts {
+		t.Errorf("rot13Starts should be %#v", want)
+	}
+	if n < 400 || n != len(englishSet()) {
+		t.Errorf("%d words, %d different", n, len(englishSet()))
 	}
 }

@@ -22,6 +22,13 @@ type variation struct {
 
 // props gives a code point's properties, 0 for one beyond Unicode.
 func props(r rune) uint32 {
+	if uint32(r) < uint32(len(propLow)) {
+		return propLow[r]
+	}
+	return propsHigh(r)
+}
+
+func propsHigh(r rune) uint32 {
 	if r < 0 || r > 0x10ffff {
 		return 0
 	}

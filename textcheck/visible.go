@@ -22,7 +22,7 @@ func visible(s string, lines bool) string {
 	from := 0
 	for i := 0; i < len(s); {
 		r, size := toolmark.DecodeRune(s[i:])
-		if r >= 0x20 && r < 0x7f || lines && (r == '\n' || r == '\t') || r > 0xa0 && size > 1 && showable(r) {
+		if r >= 0x20 && r < 0x7f || lines && (r == '\n' || r == '\t') || r >= 0xa0 && size > 1 && showable(r) {
 			i += size
 			continue
 		}

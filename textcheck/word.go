@@ -55,6 +55,9 @@ func isTextLetter(r rune) bool {
 // as "disregard your". Two spaces are a gap between words; where there are none, the
 // words of English are found in the letters. ok is false where nothing stands so.
 func closeUp(cells []cell) (out []cell, ok bool) {
+	if !hasSingles(cells) {
+		return cells, false
+	}
 	out = make([]cell, 0, len(cells))
 	for i := 0; i < len(cells); {
 		n := spacedLength(cells[i:])
@@ -86,6 +89,27 @@ func closeUp(cells []cell) (out []cell, ok bool) {
 		i += n
 	}
 	return out, ok
+}
+
+// hasSingles reports whether letters that stand alone follow each other often
+// enough for a spaced-out word to be possible.
+func hasSingles(cells []cell) bool {
+	singles, length := 0, 0
+	for i := 0; i < len(cells); i++ {
+		if isTextLetter(cells[i].r) {
+			if length++; length > 1 {
+				singles = 0
+			}
+			continue
+		}
+		if length == 1 {
+			if singles++; singles >= minSpaced {
+				return true
+			}
+		}
+		length = 0
+	}
+	return length == 1 && singles+1 >= minSpaced
 }
 
 // spacedLength gives the length of the stretch of single letters, each parted from

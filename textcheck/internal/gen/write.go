@@ -96,6 +96,13 @@ func (u *ucd) writeProps(b *bytes.Buffer) {
 			n++
 		}
 	}
+	b.WriteString("\n}\n\n// propLow are the properties of the scripts most in use, for speed.\nvar propLow = [0x800]uint32{")
+	for r := range 0x800 {
+		if r%10 == 0 {
+			b.WriteString("\n\t")
+		}
+		fmt.Fprintf(b, "%#x, ", u.props[r])
+	}
 	b.WriteString("\n}\n\nvar propIndex = [...]uint16{")
 	for i, v := range index {
 		if i%16 == 0 {
