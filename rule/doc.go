@@ -24,7 +24,7 @@
 //
 // # Alternatives
 //
-// An alternative has an id, and either one condition or, under all, two to four that
+// An alternative has an id, and either one condition or, under all:, two to four that
 // must hold together; optionally a span, and unless and downgrade of its own.
 //
 //	span: sentence             the default: inside one sentence
@@ -56,9 +56,9 @@
 // [^<>]+) is an error; \s+, \w*, \S+ are none. Every match must hold some fixed text or
 // a word of a family, by which it is found.
 //
-// A negation governs a word if a word of the family not ends at most three words
-// before it, in its clause, with no word of the family omit ("forget", "fail")
-// between them.
+// A negation governs a word if a word of the family not stands before it in its
+// clause, with at most three words between them and none of the family omit
+// ("forget", "fail") among those.
 //
 // An excuse is a condition, quoted: true (the match stands inside quotation marks of
 // its sentence), or both, and says where the condition is looked for:

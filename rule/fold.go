@@ -90,7 +90,7 @@ func fold(s string) string {
 // composed gives s in NFC and, where that differs from s, for each byte of the
 // result the byte of s at which its segment starts, with one more entry for the end.
 func composed(s string) (string, []int32) {
-	if isASCII(s) || norm.NFC.IsNormalString(s) {
+	if neverComposes(s) || norm.NFC.IsNormalString(s) {
 		return s, nil
 	}
 	var (
@@ -110,11 +110,39 @@ func composed(s string) (string, []int32) {
 	return string(out), append(at, int32(len(s)))
 }
 
-func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
+// neverComposes tells text of which every rune is its own NFC and joins with no rune
+// before it. It knows the common letters only; of others it says no, which costs
+// time and nothing else.
+func neverComposes(s string) bool {
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !inert(r) {
 			return false
 		}
+		i += size
 	}
 	return true
+}
+
+func inert(r rune) bool {
+	switch {
+	case r < 0x300,
+		r >= 0x388 && r <= 0x482, // Greek, Cyrillic
+		r >= 0x48a && r <= 0x52f,
+		r >= 0x5d0 && r <= 0x5ea, // Hebrew letters
+		r >= 0x621 && r <= 0x64a, // Arabic letters
+		r >= 0x2010 && r <= 0x2027,
+		r >= 0x3001 && r <= 0x3029,
+		r >= 0x3041 && r <= 0x3096, // kana
+		r >= 0x30a1 && r <= 0x30fa,
+		r >= 0x4e00 && r <= 0x9fff, // Han
+		r >= 0xac00 && r <= 0xd7a3, // Hangul syllables
+		r >= 0xff01 && r <= 0xff60:
+		return true
+	}
+	return false
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // samePlain holds the plain reader against the YAML reader where it reads at all.
@@ -187,6 +189,18 @@ func TestClasses(t *testing.T) {
 	for r := rune(0); r <= 0x2ffff; r++ {
 		if got, want := classOf(r), classify(r); got != want {
 			t.Errorf("%U: class %d, want %d", r, got, want)
+		}
+	}
+}
+
+func TestInertRunesNeverCompose(t *testing.T) {
+	for r := rune(0); r <= 0xffff; r++ {
+		if !inert(r) || r >= 0xd800 && r < 0xe000 {
+			continue
+		}
+		text := string(r)
+		if p := norm.NFC.PropertiesString(text); !norm.NFC.IsNormalString(text) || p.CCC() != 0 || !p.BoundaryBefore() {
+			t.Errorf("%U composes", r)
 		}
 	}
 }
