@@ -51,14 +51,19 @@ func same(a, b []cell) bool {
 }
 
 // normalise gives the NFKC form (UAX #15) of a view. A character of the result comes from
-// the whole sequence that was composed.
+// the whole sequence that was composed. What would grow to more than a few times its length is left as it
+// is from there on.
 func normalise(v view, cells []cell) []cell {
 	if norm.NFKC.IsNormalString(v.text) {
 		return cells
 	}
 	out := make([]cell, 0, len(cells))
+	most := 4*len(cells) + 256 // some characters become eighteen
 	var seg, buf []byte
 	for i := 0; i < len(cells); {
+		if len(out) > most {
+			return append(out, cells[i:]...)
+		}
 		if cells[i].r < utf8.RuneSelf && (i+1 == len(cells) || cells[i+1].r < utf8.RuneSelf) {
 			out = append(out, cells[i])
 			i++

@@ -130,7 +130,7 @@ func checkReadings(t interface {
 			}
 		}
 	}
-	if size > 9*len(s)+1<<12 {
+	if size > 7*len(s)+1<<12 {
 		t.Fatalf("readings of %d bytes are %d", len(s), size)
 	}
 }
@@ -145,7 +145,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Add(strings.Join(pieces, ""))
 	f.Fuzz(func(t *testing.T, s string) {
-		if len(s) < 1<<14 {
+		if len(s) < 1<<11 {
 			check(t, s)
 		}
 	})

@@ -58,7 +58,7 @@ const (
 // Readings gives the views of a text in WTF-8 that a rule should read: first the
 // text as sent, named raw, then each view that differs from those before it. Plain
 // text has no other view than raw, or raw and space. All views together are at most
-// a few times as long as the text, and there are at most MaxReadings.
+// seven times as long as the text and 4 KiB, and there are at most MaxReadings.
 func Readings(s string) []Reading {
 	f := glance(s)
 	raw := Reading{Name: Raw, Text: s}
@@ -72,7 +72,7 @@ func Readings(s string) []Reading {
 	if rest == 0 && (f&hasJoint == 0 || f&hasBlank != 0) && f&hasComment == 0 {
 		return out
 	}
-	p := pass{readings: out, budget: 8*len(s) + 1<<12}
+	p := pass{readings: out, budget: 6*len(s) + 1<<12}
 	p.view(view{raw.Text, raw.runs}, f)
 	return p.readings
 }

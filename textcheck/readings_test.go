@@ -162,7 +162,7 @@ func TestReadingsAreBounded(t *testing.T) {
 		for _, r := range readings {
 			size += len(r.Text)
 		}
-		if len(readings) > MaxReadings || size > 9*len(text)+1<<12 {
+		if len(readings) > MaxReadings || size > 7*len(text)+1<<12 {
 			t.Errorf("%s: %d readings of %d bytes for %d", name, len(readings), size, len(text))
 		}
 	}
