@@ -74,41 +74,53 @@ func joint(r rune) bool { return r == '-' || r == '.' || r == ':' || r == '/' }
 
 // classify says what a token is: 'o' an own tool, 'f' a foreign one, 0 neither. A
 // token that names a tool only by chance (a tool called "search") counts where the
-// text shows that a tool is meant: in code quotes, or beside the word "tool".
+// text shows that a tool is meant: it is built as identifiers are, in quotes, or
+// beside the word "tool".
 func (n *Names) classify(text string, s span, start, end int) (mention, byte) {
 	token := text[start:end]
 	if len(token) > 256 || len(token) < 2 {
 		return mention{}, 0
 	}
-	called := beside(text, s, start, end)
-	built := compound(token)
-	meant := built || called || quoted(text, start, end)
+	built, inQuotes := compound(token), quoted(text, start, end)
+	if !built && !inQuotes && len(n.others) == 0 {
+		return mention{}, 0
+	}
 	norm := textcheck.NormalName(token)
 	if n.own[norm] {
 		return mention{}, 'o'
 	}
-	if at, ok := n.byNorm[norm]; ok && meant {
-		o := n.others[at[0]]
-		return mention{server: o.server, tool: o.tool, known: true, start: start, end: end}, 'f'
+	m := mention{start: start, end: end}
+	if at, ok := n.byNorm[norm]; ok && (built || inQuotes || beside(text, s, start, end)) {
+		return m.of(n.others[at[0]]), 'f'
 	}
 	if head, tail, ok := n.qualified(token); ok {
-		if head == "" && n.own[textcheck.NormalName(tail)] {
+		tail = textcheck.NormalName(tail)
+		if head == "" && n.own[tail] {
 			return mention{}, 'o'
 		}
-		for _, at := range n.byNorm[textcheck.NormalName(tail)] {
+		for _, at := range n.byNorm[tail] {
 			if o := n.others[at]; head == "" || textcheck.NormalName(o.server) == head {
-				return mention{server: o.server, tool: o.tool, known: true, start: start, end: end}, 'f'
+				return m.of(o), 'f'
 			}
 		}
 	}
-	if o, ok := n.misspelt(norm, meant); ok && !n.members[norm] {
-		return mention{server: o.server, tool: o.tool, known: true, start: start, end: end}, 'f'
+	if o, ok := n.misspelt(norm, built || inQuotes); ok && !n.members[norm] {
+		return m.of(o), 'f'
 	}
 	// A plain word that is no known tool's name is a word, whatever stands beside it.
-	if (built || called && quoted(text, start, end)) && !n.members[norm] && !unlikely(token) {
-		return mention{tool: token, called: called, start: start, end: end}, 'f'
+	if !built && !inQuotes || n.members[norm] || unlikely(token) {
+		return mention{}, 0
 	}
-	return mention{}, 0
+	m.tool, m.called = token, beside(text, s, start, end)
+	if !built && !m.called {
+		return mention{}, 0
+	}
+	return m, 'f'
+}
+
+func (m mention) of(o other) mention {
+	m.server, m.tool, m.known = o.server, o.tool, true
+	return m
 }
 
 // qualified splits server.tool, mcp__server__tool, mcp_tool and their kind. head is ""

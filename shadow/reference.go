@@ -28,6 +28,8 @@ const (
 // sway is one way in which a text interferes with another server's tool.
 type sway struct {
 	pattern *regexp.Regexp
+	// needs are lower-case words of which every text that the pattern matches has one.
+	needs []string
 	// known asks that the name is that of a tool of a known other server; without it
 	// a name that looks like a tool's will do.
 	known bool
@@ -37,66 +39,78 @@ type sway struct {
 	alters bool // changes how the tool is used, or takes its place
 }
 
-// sways are compiled when the first text names a foreign tool.
+const (
+	foreign = markForeign
+	gap     = `[^` + markForeign + markOwn + `]`
+	// what is ordered may well name the server's own tools
+	wide = `[^` + markForeign + `]`
+	// a foreign tool with what may cling to its name
+	named = foreign + "[`'’\"*)]*(?:s\\b)?" + `(?:\)|\s+(?:tool|function|method|command|server)s?)*`
+	when  = `\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+`
+	// what is done to a tool that one wants to be used differently
+	change = `\b(?:chang\w*|alter\w*|modif\w*|overrid\w*|overwrit\w*|re-?rout\w*|re-?direct\w*|replac\w*|swap\w*|` +
+		`substitut\w*|append\w*|prepend\w*|includ\w*|insert\w*|attach\w*|add\w*|set|bcc\w*|cc|copy|copies|forward\w*|` +
+		`mirror\w*|send\w*|pass\w*|use)\b`
+)
+
+// sways are compiled when the first text that has one of their words names a foreign
+// tool.
 var sways = sync.OnceValue(func() []sway {
-	const (
-		t   = markForeign
-		gap = `[^` + markForeign + markOwn + `]`
-		any = `[^` + markForeign + `]` // what is ordered may well name the server's own tools
-		tc  = t + "[`'’\"*)]*(?:s\\b)?" + `(?:\)|\s+(?:tool|function|method|command|server)s?)*`
-		// what is done to a tool that one wants to be used differently
-		change = `(?:chang\w*|alter\w*|modif\w*|overrid\w*|overwrit\w*|re-?rout\w*|re-?direct\w*|replac\w*|swap\w*|substitut\w*|append\w*|prepend\w*|includ\w*|insert\w*|attach\w*|add\w*|set|bcc\w*|cc|copy|copies|forward\w*|mirror\w*|send\w*|pass\w*|use)`
-	)
-	alter := func(known bool, patterns ...string) []sway {
-		out := make([]sway, len(patterns))
-		for i, p := range patterns {
-			out[i] = sway{pattern: regexp.MustCompile(`(?is)` + p), known: known, alters: true}
-		}
-		return out
-	}
-	list := alter(true,
-		// in its place
-		`\b(?:instead\s+of|rather\s+than|in\s+place\s+of|in\s+preference\s+to|supersed\w*|replac\w+|overrid\w+|deprecat\w+)\s+`+gap+`{0,40}`+t,
-		`\b(?:do\s+not|don['’]?t|never|must\s+not|should\s+not|avoid|stop|refrain\s+from|no\s+longer)\s+(?:ever\s+)?(?:us\w+|call\w*|invok\w+|run\w*|trust\w*|rely\w*)\s+`+gap+`{0,30}`+t,
-		tc+`\s+(?:is|has\s+been|was)\s+(?:\w+\s+)?(?:deprecated|broken|obsolete|unsafe|insecure|compromised|unreliable|disabled|superseded|replaced|retired|outdated)`,
-		// and in other languages: instead of T
-		`(?:statt|anstelle\s+von|anstatt)\s+`+gap+`{0,20}`+t, `(?:en\s+lugar\s+de|en\s+vez\s+de|sustituye|reemplaza)\s+`+gap+`{0,20}`+t,
-		`(?:au\s+lieu\s+d|à\s+la\s+place\s+d|remplace)`+gap+`{0,20}`+t, `(?:em\s+vez\s+d|ao\s+invés\s+d|no\s+lugar\s+d|substitui)`+gap+`{0,20}`+t,
-		`(?:invece\s+d|al\s+posto\s+d|sostituisce)`+gap+`{0,20}`+t, `вместо\s+`+gap+`{0,20}`+t, `(?:代替|取代|而不是|不要使用|不要调用|请勿使用)`+gap+`{0,10}`+t,
-		t+gap+`{0,6}(?:の代わりに|ではなく|を使わず)`, t+gap+`{0,6}(?:대신|말고)`, `(?:بدل[اًا]*\s+من)\s+`+gap+`{0,20}`+t,
-		t+gap+`{0,8}(?:के\s+बजाय|की\s+जगह|के\s+स्थान\s+पर)`, t+gap+`{0,6}\s+yerine`,
-	)
-	list = append(list, alter(false,
-		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+`+gap+`{0,40}`+tc+`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)`+any+`{0,80}\b`+change+`\b`,
-		`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+`+gap+`{0,20}`+tc+any+`{0,80}\b`+change+`\b`,
-		`\b(?:every|each|any|all)\s+`+gap+`{0,10}`+tc+`\s+(?:calls?|invocations?|requests?)\b`+any+`{0,60}\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to)\b`,
-		`\b(?:side[\s-]effects?|effects?|influence|precedence|priority)\s+(?:on|over)\s+`+gap+`{0,40}`+t,
-		`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|tak\w+\s+over|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|results?|calls?|recipients?|arguments?|parameters?|meaning)\s+(?:of|to|from)\s+`+gap+`{0,30}`+t,
-		`\b(?:also[\s-]present|also[\s-]available|previously\s+(?:declared|defined|registered)|other\s+server['’]?s)\s+`+gap+`{0,12}`+t,
-		`\b(?:supersed\w+|shadow\w*|takes?\s+precedence\s+over|overrid\w+)\s+`+gap+`{0,20}`+t,
-		tc+`\s+(?:\w+\s+)?returns?\s+(?:incomplete|wrong|incorrect|stale|bad|false|unreliable)\b`,
-		`\b(?:re-?rout\w*|redirect\w*|route)\s+(?:all\s+)?`+gap+`{0,30}(?:from|of|to|through|for)\s+`+gap+`{0,12}`+t,
-	)...)
-	list = append(list, sway{
-		pattern: regexp.MustCompile(`(?is)` + tc + `\s+(?:\w+\s+)?(?:must|should|shall|has\s+to|needs\s+to)\s+(?:always\s+|also\s+|first\s+)?(?:send|use|set|include|be\s+(?:called|invoked|run|used)\s+with|pass|forward|copy|bcc|go\s+through)\b`),
-		called:  true, alters: true,
-	}, sway{
-		pattern: regexp.MustCompile(`(?is)\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+` + gap + `{0,40}` + tc +
-			`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + any + `{0,80}\b` + change + `\b`),
-		called: true, alters: true,
-	})
-	for _, p := range []string{
-		`\b(?:call\w*|us(?:e|es|ing)|invok\w+|run\w*|execut\w+|trigger\w*|ask\w*|fetch\w*)\s+(?:the\s+|our\s+|its\s+|also\s+)?` + gap + `{0,12}` + t,
-		`\b(?:before|after|first|then|prior\s+to)\s+` + gap + `{0,24}` + t,
-	} {
-		list = append(list, sway{pattern: regexp.MustCompile(`(?is)` + p), known: true})
+	list := []sway{
+		// in its place, in English
+		{known: true, alters: true, needs: words("instead rather place preference supersed replac overrid deprecat"), pattern: compile(
+			`\b(?:instead\s+of|rather\s+than|in\s+place\s+of|in\s+preference\s+to|supersed\w*|replac\w+|overrid\w+|deprecat\w+)\s+` + gap + `{0,40}` + foreign)},
+		{known: true, alters: true, needs: words("not don't don’t dont never avoid stop refrain longer"), pattern: compile(
+			`\b(?:do\s+not|don['’]?t|never|must\s+not|should\s+not|avoid|stop|refrain\s+from|no\s+longer)\s+(?:ever\s+)?(?:us\w+|call\w*|invok\w+|run\w*|trust\w*|rely\w*)\s+` + gap + `{0,30}` + foreign)},
+		{known: true, alters: true, needs: words("is been was"), pattern: compile(
+			named + `\s+(?:is|has\s+been|was)\s+(?:\w+\s+)?(?:deprecated|broken|obsolete|unsafe|insecure|compromised|unreliable|disabled|superseded|replaced|retired|outdated)`)},
+		// and in other languages
+		{known: true, alters: true, needs: words("statt anstelle lugar vez sustituye reemplaza lieu place remplace invés substitui invece posto sostituisce вместо"), pattern: compile(
+			`(?:statt|anstelle\s+von|anstatt|en\s+lugar\s+de|en\s+vez\s+de|sustituye|reemplaza|au\s+lieu\s+d|à\s+la\s+place\s+d|remplace|em\s+vez\s+d|ao\s+invés\s+d|no\s+lugar\s+d|substitui|invece\s+d|al\s+posto\s+d|sostituisce|вместо)` + gap + `{0,20}` + foreign)},
+		{known: true, alters: true, needs: words("代替 取代 而不是 不要 请勿 بدل"), pattern: compile(
+			`(?:代替|取代|而不是|不要使用|不要调用|请勿使用|بدل[اًا]*\s+من)` + gap + `{0,20}` + foreign)},
+		{known: true, alters: true, needs: words("代わり ではなく 使わず 대신 말고 बजाय जगह स्थान yerine"), pattern: compile(
+			foreign + gap + `{0,8}(?:の代わりに|ではなく|を使わず|대신|말고|के\s+बजाय|की\s+जगह|के\s+स्थान\s+पर|yerine)`)},
+		// a change of how it is used
+		{alters: true, needs: words("called invoked run executed triggered"), pattern: compile(
+			`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+` + gap + `{0,40}` + named +
+				`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)` + wide + `{0,80}` + change)},
+		{called: true, alters: true, needs: words("used present available requested"), pattern: compile(
+			when + gap + `{0,40}` + named + `\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + wide + `{0,80}` + change)},
+		{alters: true, needs: words("call use invoke run execute"), pattern: compile(
+			when + `(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+` + gap + `{0,20}` + named + wide + `{0,80}` + change)},
+		{alters: true, needs: words("call invocation request"), pattern: compile(
+			`\b(?:every|each|any|all)\s+` + gap + `{0,10}` + named + `\s+(?:calls?|invocations?|requests?)\b` + wide + `{0,60}\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to)\b`)},
+		{called: true, alters: true, needs: words("must should shall has needs"), pattern: compile(
+			named + `\s+(?:\w+\s+)?(?:must|should|shall|has\s+to|needs\s+to)\s+(?:always\s+|also\s+|first\s+)?(?:send|use|set|include|be\s+(?:called|invoked|run|used)\s+with|pass|forward|copy|bcc|go\s+through)\b`)},
+		{alters: true, needs: words("effect influence precedence priority"), pattern: compile(
+			`\b(?:side[\s-]effects?|effects?|influence|precedence|priority)\s+(?:on|over)\s+` + gap + `{0,40}` + foreign)},
+		{alters: true, needs: words("behavio working output result call recipient argument parameter meaning"), pattern: compile(
+			`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|tak\w+\s+over|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|results?|calls?|recipients?|arguments?|parameters?|meaning)\s+(?:of|to|from)\s+` + gap + `{0,30}` + foreign)},
+		{alters: true, needs: words("present available declared defined registered server"), pattern: compile(
+			`\b(?:also[\s-]present|also[\s-]available|previously\s+(?:declared|defined|registered)|other\s+server['’]?s)\s+` + gap + `{0,12}` + foreign)},
+		{alters: true, needs: words("supersed shadow precedence overrid"), pattern: compile(
+			`\b(?:supersed\w+|shadow\w*|takes?\s+precedence\s+over|overrid\w+)\s+` + gap + `{0,20}` + foreign)},
+		{alters: true, needs: words("return"), pattern: compile(
+			named + `\s+(?:\w+\s+)?returns?\s+(?:incomplete|wrong|incorrect|stale|bad|false|unreliable)\b`)},
+		{alters: true, needs: words("rout direct"), pattern: compile(
+			`\b(?:re-?rout\w*|redirect\w*|route)\s+(?:all\s+)?` + gap + `{0,30}(?:from|of|to|through|for)\s+` + gap + `{0,12}` + foreign)},
+		// no more than a call
+		{known: true, needs: words("call us invok run execut trigger ask fetch"), pattern: compile(
+			`\b(?:call\w*|us(?:e|es|ing)|invok\w+|run\w*|execut\w+|trigger\w*|ask\w*|fetch\w*)\s+(?:the\s+|our\s+|its\s+|also\s+)?` + gap + `{0,12}` + foreign)},
+		{known: true, needs: words("before after first then prior"), pattern: compile(
+			`\b(?:before|after|first|then|prior\s+to)\s+` + gap + `{0,24}` + foreign)},
 	}
 	return list
 })
 
+func words(list string) []string { return strings.Fields(list) }
+
+func compile(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) }
+
 // collective are texts that interfere with tools they do not name.
 var collective = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|calls?|recipients?|arguments?)\s+(?:of|to|from)\s+(?:all|any|every|the)\s+(?:other\s+)?(?:\w+\s+)?(?:tool|server|function)s?\b`)
+	return compile(`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|calls?|recipients?|arguments?)\s+(?:of|to|from)\s+(?:all|any|every|the)\s+(?:other\s+)?(?:\w+\s+)?(?:tool|server|function)s?\b`)
 })
 
 // ByText reports the tools of other servers that a tool's texts interfere with: high
@@ -109,7 +123,8 @@ func (n *Names) ByText(tool string, index int, texts []Text) []toolmark.Finding 
 	for i := range texts {
 		for r := range texts[i].Readings {
 			reading := &texts[i].Readings[r]
-			if !n.worthReading(reading.Text) {
+			// Patterns take any white space, so that view has nothing new.
+			if reading.Name == "space" || !n.worthReading(reading.Text) {
 				continue
 			}
 			for _, ref := range n.references(reading.Text) {
@@ -125,27 +140,20 @@ func (n *Names) ByText(tool string, index int, texts []Text) []toolmark.Finding 
 	return findings
 }
 
-// hints are what a text must hold for its tool names to matter where no other
-// server is known; every pattern of sways that does not need a known tool, and
-// collective, has one of them.
-var hints = []string{
-	"called", "used", "invoked", "run", "executed", "triggered", "present", "available", "requested",
-	"call", "use", "invoke", "execute", "must", "should", "shall", "has to", "have to", "need", "effect", "influence", "precedence", "priority",
-	"modif", "chang", "alter", "overrid", "redefin", "tak", "hijack", "intercept", "declared", "defined", "registered", "server",
-	"supersed", "shadow", "return", "rout", "direct",
-}
-
-// worthReading is a cheap test that no text with a reference fails.
+// worthReading is a cheap test that no text with a reference fails: where no other
+// server is known, a text has to hold a name that is built as identifiers are, or one
+// in quotes, or speak of tools in general.
 func (n *Names) worthReading(text string) bool {
 	if len(n.others) > 0 {
 		return true
 	}
-	if !strings.ContainsAny(text, "_.`'\"") && !hasHump(text) && !strings.Contains(text, "tool") {
-		return false
-	}
-	lower := strings.ToLower(text)
-	for _, h := range hints {
-		if strings.Contains(lower, h) {
+	for i := 1; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '_' || b == '.' && i+1 < len(text) && text[i+1] > ' ' || b == '`' || b == '\'' || b == '"':
+			return true
+		case b >= 'A' && b <= 'Z' && text[i-1] >= 'a' && text[i-1] <= 'z':
+			return true
+		case b == 'o' && (text[i-1]|0x20) == 't' && strings.HasPrefix(text[i:], "ool"): // tool
 			return true
 		}
 	}
@@ -194,22 +202,80 @@ func (n *Names) references(text string) []reference {
 	for _, s := range sentences(text) {
 		marked, mentions := n.mark(text, s)
 		if len(mentions) == 0 {
-			if m := collective().FindStringIndex(text[s.start:s.end]); m != nil {
-				found = append(found, reference{tool: toolmark.WholeList, alters: true, start: s.start + m[0], end: s.start + m[1]})
+			if at := collectively(text[s.start:s.end]); at != nil {
+				found = append(found, reference{tool: toolmark.WholeList, alters: true, start: s.start + at[0], end: s.start + at[1]})
 			}
 			continue
 		}
-		for _, sw := range sways() {
-			for _, at := range sw.pattern.FindAllStringIndex(marked, -1) {
-				m := markedIn(marked, mentions, at)
-				if m == nil || sw.known && !m.known || sw.called && !m.known && !m.called || !sw.alters && m.has(found) {
+		first := 0 // number of the window's first mention
+		for _, w := range windows(marked) {
+			part := marked[w.start:w.end]
+			lower := strings.ToLower(part)
+			for _, sw := range sways() {
+				if !hasAny(lower, sw.needs) {
 					continue
 				}
-				found = append(found, reference{server: m.server, tool: m.tool, alters: sw.alters, known: m.known, start: m.start, end: m.end})
+				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
+					i := strings.Count(part[:at[0]], markForeign)
+					if !strings.Contains(part[at[0]:at[1]], markForeign) {
+						continue
+					}
+					m := &mentions[first+i]
+					if sw.known && !m.known || sw.called && !m.known && !m.called || !sw.alters && m.has(found) {
+						continue
+					}
+					found = append(found, reference{server: m.server, tool: m.tool, alters: sw.alters, known: m.known, start: m.start, end: m.end})
+				}
 			}
+			first += strings.Count(part, markForeign)
 		}
 	}
 	return found
+}
+
+func collectively(sentence string) []int {
+	lower := strings.ToLower(sentence)
+	if !hasAny(lower, []string{"tool", "server", "function"}) || !hasAny(lower, []string{"behavio", "working", "output", "call", "recipient", "argument"}) {
+		return nil
+	}
+	return collective().FindStringIndex(sentence)
+}
+
+func hasAny(s string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// windows gives the stretches of a marked sentence that lie so near a mark that a
+// pattern can reach it: no pattern matches more than reach bytes on either side. A
+// sentence may be as long as a text, and its marks few.
+func windows(marked string) []span {
+	const reach = 320 // 80 code points of four bytes
+	var out []span
+	for from := 0; ; {
+		i := strings.Index(marked[from:], markForeign)
+		if i < 0 {
+			return out
+		}
+		i += from
+		from = i + len(markForeign)
+		start, end := max(0, i-reach), min(len(marked), from+reach)
+		for start > 0 && !utf8.RuneStart(marked[start]) {
+			start--
+		}
+		for end < len(marked) && !utf8.RuneStart(marked[end]) {
+			end++
+		}
+		if k := len(out) - 1; k >= 0 && out[k].end >= start {
+			out[k].end = end
+		} else {
+			out = append(out, span{start, end})
+		}
+	}
 }
 
 func (m *mention) has(found []reference) bool {
@@ -219,15 +285,6 @@ func (m *mention) has(found []reference) bool {
 		}
 	}
 	return false
-}
-
-// markedIn gives the first foreign mention whose mark lies in a match.
-func markedIn(marked string, mentions []mention, at []int) *mention {
-	i := strings.Count(marked[:at[0]], markForeign)
-	if strings.Contains(marked[at[0]:at[1]], markForeign) && i < len(mentions) {
-		return &mentions[i]
-	}
-	return nil
 }
 
 // span is a stretch of a text in bytes.
