@@ -11,7 +11,9 @@ func Append(dst []byte, v *toolmark.Value) []byte {
 }
 
 // AppendIndent is Append spread over lines: two spaces a level, one element or member
-// a line, empty arrays and objects as [] and {}, no newline at the end.
+// a line, empty arrays and objects as [] and {}, no newline at the end. From the 32nd
+// level on lines are not indented further, so that a deep value of many lines does not
+// become a thousand times as long.
 func AppendIndent(dst []byte, v *toolmark.Value) []byte {
 	return appendLossless(dst, v, 0)
 }
@@ -69,8 +71,10 @@ func newline(dst []byte, level int) []byte {
 		return dst
 	}
 	dst = append(dst, '\n')
-	for ; level > 0; level-- {
-		dst = append(dst, "  "...)
-	}
-	return dst
+	return append(dst, indentation[:2*min(level, maxIndent)]...)
 }
+
+// maxIndent is the most levels that show as indentation.
+const maxIndent = 32
+
+const indentation = "                                                                " // 64 spaces
