@@ -424,7 +424,7 @@ var fakes = map[string]func(*fake){
 	},
 	"child-in-group": func(f *fake) { spawn("sleeper", nil); f.serve(nil) },
 	"child-holds-pipes": func(*fake) {
-		spawn("sleeper", nil)
+		spawn("sleeper", func(cmd *exec.Cmd) { cmd.Stdin = os.Stdin })
 		fmt.Fprintln(os.Stderr, "wrapper is done")
 		os.Exit(3)
 	},
