@@ -144,7 +144,8 @@ func hiddenLength(runes []rune, i int) int {
 
 // fold replaces look-alikes by the ASCII that they are read as: the foreign letters
 // of mixed words, letters in another dress, and, where a text is Latin for the most
-// part, whole words of look-alikes. Marks on ASCII letters are taken off.
+// part, whole words of look-alikes. Marks on ASCII letters and the tatweel, which only
+// lengthens Arabic words, are taken off.
 func fold(cells []cell) []cell {
 	out := make([]cell, 0, len(cells))
 	latin, foreign, regional, changed := 0, 0, false, false
@@ -157,7 +158,7 @@ func fold(cells []cell) []cell {
 			continue
 		}
 		p := props(c.r)
-		if isMark(p) && len(out) > 0 && isWordASCII(out[len(out)-1].r) {
+		if c.r == 0x640 || isMark(p) && len(out) > 0 && isWordASCII(out[len(out)-1].r) {
 			changed = true
 			continue
 		}

@@ -406,6 +406,11 @@ func rot13Runs(s string) []decodedRun {
 	return out
 }
 
+// namesRot13 reports a text that says itself that it is turned by 13 places.
+func namesRot13(s string) bool {
+	return strings.Contains(s, "ot13") || strings.Contains(s, "OT13") || strings.Contains(s, "ot-13") || strings.Contains(s, "OT-13")
+}
+
 func rot13(s string) string {
 	turned := []byte(s)
 	for i, c := range turned {

@@ -61,6 +61,9 @@ const (
 // seven times as long as the text and 4 KiB, and there are at most MaxReadings.
 func Readings(s string) []Reading {
 	f := glance(s)
+	if namesRot13(s) {
+		f |= hasRot13
+	}
 	raw := Reading{Name: Raw, Text: s}
 	if f&hasNonASCII != 0 {
 		v := rawView(s)
@@ -325,6 +328,9 @@ func (p *pass) decode(v view, f feature, depth int) {
 		p.alone(readingHex, v, hexRuns(v.text), depth)
 	}
 	if f&hasRot13 != 0 {
+		if namesRot13(v.text) {
+			p.further(readingRot13, view{rot13(v.text), v.runs}, depth)
+		}
 		for _, d := range rot13Runs(v.text) {
 			part := v.slice(d.start, d.end)
 			p.further(readingRot13, view{d.text, part.runs}, depth)

@@ -1,5 +1,7 @@
 package textcheck
 
+import "slices"
+
 // minSpaced is how many letters one by one make a spaced-out word.
 const minSpaced = 6
 
@@ -60,18 +62,21 @@ func closeUp(cells []cell) (out []cell, ok bool) {
 	}
 	out = make([]cell, 0, len(cells))
 	for i := 0; i < len(cells); {
-		n := spacedLength(cells[i:])
-		if n == 0 || i > 0 && isTextLetter(cells[i-1].r) {
+		n := 0
+		if i == 0 || !isTextLetter(cells[i-1].r) && !isCombining(cells[i-1].r) {
+			n = spacedLength(cells[i:])
+		}
+		if n == 0 {
 			out = append(out, cells[i])
 			i++
 			continue
 		}
 		ok = true
 		run := cells[i : i+n]
-		sep := run[1].r
+		sep := run[unit(run)].r
 		start, gaps := len(out), false
 		for j := 0; j < len(run); j++ {
-			if isTextLetter(run[j].r) {
+			if isTextLetter(run[j].r) || isCombining(run[j].r) {
 				out = append(out, run[j])
 				continue
 			}
@@ -118,11 +123,12 @@ func hasSingles(cells []cell) bool {
 func spacedLength(cells []cell) int {
 	letters, end := 0, 0
 	for i := 0; i < len(cells); {
-		if !isTextLetter(cells[i].r) || i+1 < len(cells) && isTextLetter(cells[i+1].r) {
+		n := unit(cells[i:])
+		if n == 0 || i+n < len(cells) && isTextLetter(cells[i+n].r) {
 			break
 		}
 		letters++
-		i++
+		i += n
 		end = i
 		seps := 0
 		for i < len(cells) && seps < 4 && isSeparator(cells[i].r) {
@@ -138,6 +144,24 @@ func spacedLength(cells []cell) int {
 	}
 	return end
 }
+
+// unit gives the length of the letter at the start of cells with its marks and, in
+// scripts that have them, the letters that a virama joins to it; 0 for no letter.
+func unit(cells []cell) int {
+	if !isTextLetter(cells[0].r) {
+		return 0
+	}
+	n := 1
+	for n < len(cells) && isCombining(cells[n].r) {
+		n++
+		if n < len(cells) && props(cells[n-1].r)&bitVirama != 0 && isTextLetter(cells[n].r) {
+			n++
+		}
+	}
+	return n
+}
+
+func isCombining(r rune) bool { return r >= 0x300 && isMark(props(r)) }
 
 func isSeparator(r rune) bool {
 	if r < 0x80 {
@@ -176,18 +200,31 @@ func segment(cells []cell, start int) []cell {
 }
 
 // unleet writes the digits and symbols inside words as the letters that they stand
-// for, where that gives at least one word of English; ok is false otherwise. Where it
-// does, other words with digits between letters are taken to be written so too.
+// for, where that gives at least one word of English or where, in whatever language,
+// three words near each other have digits between letters; ok is false otherwise. Other
+// words with digits between letters are then taken to be written so too.
 func unleet(cells []cell) (out []cell, ok bool) {
 	out = append([]cell(nil), cells...)
-	leetWords(out, func(word []cell) {
+	inside, near := 0, 0 // words with digits between letters, and where the last one was
+	var last []cell
+	dense := false
+	leetWords(out, func(at int, word []cell) {
 		if unleetWord(word) {
 			ok = true
 		}
+		if digitsInside(word) && !slices.EqualFunc(word, last, func(a, b cell) bool { return a.r == b.r }) {
+			if at-near > leetGap {
+				inside = 0
+			}
+			near, last = at, word
+			if inside++; inside >= 3 {
+				dense = true
+			}
+		}
 	})
-	if ok {
-		leetWords(out, func(word []cell) {
-			if isASCIILetter(byte(word[0].r)) && isASCIILetter(byte(word[len(word)-1].r)) {
+	if ok = ok || dense; ok {
+		leetWords(out, func(_ int, word []cell) {
+			if dense && len(word) > 2 || isASCIILetter(byte(word[0].r)) && isASCIILetter(byte(word[len(word)-1].r)) {
 				for i := range word {
 					if c := leetLetter(byte(word[i].r)); c != 0 {
 						word[i].r = rune(c)
@@ -199,8 +236,31 @@ func unleet(cells []cell) (out []cell, ok bool) {
 	return out, ok
 }
 
+// leetGap is how far apart, in characters, words in leet may begin to be of one text.
+const leetGap = 24
+
+// digitsInside reports a word that has nothing but letters and digits, at least two,
+// one of them between letters, and is no hex number.
+func digitsInside(word []cell) bool {
+	inside, hex, digits := false, true, 0
+	for i, c := range word {
+		k := class[byte(c.r)]
+		if k&(clLetter|clDigit) == 0 {
+			return false
+		}
+		hex = hex && k&clHex != 0
+		if k&clDigit != 0 {
+			digits++
+		}
+		if k&clDigit != 0 && i > 0 && i+1 < len(word) && class[byte(word[i-1].r)]&class[byte(word[i+1].r)]&clLetter != 0 {
+			inside = true
+		}
+	}
+	return inside && !hex && digits > 1
+}
+
 // leetWords calls f with each run of letters and leet that has both.
-func leetWords(out []cell, f func(word []cell)) {
+func leetWords(out []cell, f func(at int, word []cell)) {
 	for i := 0; i < len(out); {
 		start, letters, digits := i, 0, 0
 		for ; i < len(out) && out[i].r < 0x80; i++ {
@@ -228,7 +288,7 @@ func leetWords(out []cell, f func(word []cell)) {
 			end--
 		}
 		if end > start {
-			f(out[start:end])
+			f(start, out[start:end])
 		}
 	}
 }
