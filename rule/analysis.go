@@ -143,18 +143,45 @@ func (a *analysis) endAt(i int) int {
 	return from + size
 }
 
+// found tells the users of a literal that it stands at byte at of the folded text.
+//
+// Whether a longer word goes on beside it is asked of the text, not of its folded
+// form: \b sees the text. Where letter or digit of ASCII stand on both sides of an
+// edge, neither \b nor a word of a family begins or ends there.
 func (a *analysis) found(l *literal, at int) {
+	start, end := a.at(at), a.endAt(at+len(l.text))
+	left := start > 0 && isASCIIWord(a.text[start-1]) && isASCIIWord(a.text[start])
+	right := end < len(a.text) && isASCIIWord(a.text[end]) && isASCIIWord(a.text[end-1])
+	if left && l.left && a.text[start-1] != '_' && a.text[start] != '_' ||
+		right && l.right && a.text[end] != '_' && a.text[end-1] != '_' {
+		return
+	}
+	whole, asked := false, false
 	for n := l.user; n > 0; {
 		u := &a.set.index.users[n-1]
 		n = u.next
-		if u.entry == nil {
+		switch {
+		case u.entry == nil:
+			if left && u.left || right && u.right {
+				continue
+			}
 			a.touch(u.set)
-			a.ends[u.set] = append(a.ends[u.set], int32(a.endAt(at+len(l.text))))
-			continue
-		}
-		if start, end, ok := u.entry.match(a.folded[:len(a.folded)-4], at); ok {
-			a.touch(u.set)
-			a.words[u.set] = append(a.words[u.set], extent{a.at(start), a.endAt(end)})
+			a.ends[u.set] = append(a.ends[u.set], int32(end))
+		case u.plain:
+			// The same word in many families is one question.
+			if !asked {
+				asked = true
+				_, _, whole = u.entry.match(a.folded[:len(a.folded)-4], at)
+			}
+			if whole {
+				a.touch(u.set)
+				a.words[u.set] = append(a.words[u.set], extent{start, end})
+			}
+		default:
+			if from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at); ok {
+				a.touch(u.set)
+				a.words[u.set] = append(a.words[u.set], extent{a.at(from), a.endAt(to)})
+			}
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (l *loader) use(c *condition) {
 			l.set.sets++
 			for i := range f.entries {
 				e := &f.entries[i]
-				l.set.index.add(e.key(), f.set, e)
+				l.set.index.add(e.key(), user{set: int32(f.set), entry: e})
 			}
 		}
 	}

@@ -260,6 +260,20 @@ func (e *entry) regex(b *strings.Builder) {
 	}
 }
 
+// edges says where the expression that regex writes has a word boundary beside the
+// entry's key.
+func (e *entry) edges() (left, right bool) {
+	p := &e.parts[0]
+	left = !p.before && isASCIIWord(p.source[0])
+	right = len(e.parts) == 1 && !p.after && isASCIIWord(p.source[len(p.source)-1])
+	return left, right
+}
+
+// plain tells an entry that is one word and no more.
+func (e *entry) plain() bool {
+	return len(e.parts) == 1 && !e.parts[0].before && !e.parts[0].after
+}
+
 func (p *part) quote(b *strings.Builder, turkish bool) {
 	if !turkish && !strings.ContainsAny(p.source, "ßẞ’'İı") {
 		b.WriteString(regexp.QuoteMeta(p.source))

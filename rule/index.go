@@ -23,6 +23,8 @@ type literal struct {
 	text string
 	next int32 // literal of the same slot, plus one
 	user int32 // its first user, plus one
+	// left and right: it is of no use to anyone inside a longer word of ASCII.
+	left, right bool
 }
 
 // user is one use of a literal: a word of a family, or (entry nil) a text that a
@@ -31,6 +33,10 @@ type user struct {
 	set   int32
 	next  int32 // user of the same literal, plus one
 	entry *entry
+	plain bool // the entry is the literal, as a whole word
+	// left and right: only where no character of \w stands on that side of it, if it
+	// begins, or ends, with one.
+	left, right bool
 }
 
 // padding stands behind the text, so that four bytes can be read anywhere; no UTF-8
@@ -43,8 +49,8 @@ func key4(s []byte) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// add has a set told of a literal.
-func (x *index) add(text string, set int, e *entry) {
+// add gives a literal one more user.
+func (x *index) add(text string, u user) {
 	if x.numbers == nil {
 		x.numbers = map[string]int32{}
 	}
@@ -52,10 +58,19 @@ func (x *index) add(text string, set int, e *entry) {
 	if !ok {
 		n = int32(len(x.literals))
 		x.numbers[text] = n
-		x.literals = append(x.literals, literal{text: text})
+		x.literals = append(x.literals, literal{text: text, left: true, right: true})
 	}
-	x.users = append(x.users, user{int32(set), x.literals[n].user, e})
-	x.literals[n].user = int32(len(x.users))
+	l := &x.literals[n]
+	if u.entry != nil {
+		// A word of a script with spaces does not begin inside another; see match.
+		u.plain = u.entry.plain()
+		u.left = !u.entry.parts[0].before && !startsDense(text)
+		u.right = u.plain
+	}
+	l.left, l.right = l.left && u.left, l.right && u.right
+	u.next = l.user
+	x.users = append(x.users, u)
+	l.user = int32(len(x.users))
 }
 
 // build makes the tables, once all literals are there.

@@ -61,6 +61,9 @@ func (l length) or(o length) length {
 type texts struct {
 	literals []string
 	families []int
+	// left and right say of the literals, not the families, that no character of \w
+	// stands beside them where they begin, or end, with one.
+	left, right bool
 }
 
 func (t texts) none() bool { return len(t.literals) == 0 && len(t.families) == 0 }
@@ -72,6 +75,8 @@ const maxTexts = 64
 type factor struct {
 	needs  texts // none: the part may hold anything
 	length length
+	exact  bool // the literals are all that the part can be
+	edge   bool // \b, or white space: no word goes on over the part
 }
 
 // literalReader reads needs off a syntax tree.
@@ -91,7 +96,27 @@ func (l *literalReader) factors(re *syntax.Regexp) []factor {
 	case syntax.OpLiteral:
 		return l.literal(re.Rune)
 	}
-	return []factor{{l.choice(re), l.length(re)}}
+	return []factor{{needs: l.choice(re), length: l.length(re), exact: exact(re) != nil, edge: isEdge(re)}}
+}
+
+// isEdge tells \b and \s+.
+func isEdge(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpWordBoundary:
+		return true
+	case syntax.OpPlus:
+		class := re.Sub[0]
+		if class.Op != syntax.OpCharClass || kindOf(class) != runSpace {
+			return false
+		}
+		for i := 0; i < len(class.Rune); i += 2 {
+			if class.Rune[i] <= '_' && '_' <= class.Rune[i+1] {
+				return false // is of \w, though it joins words
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // literal splits a literal at the families in it.
@@ -104,11 +129,11 @@ func (l *literalReader) literal(runes []rune) []factor {
 		}
 		if from < i {
 			text := string(runes[from:i])
-			list = append(list, factor{texts{literals: []string{fold(text)}}, length{runes: i - from}})
+			list = append(list, factor{needs: texts{literals: []string{fold(text)}}, length: length{runes: i - from}, exact: true})
 		}
 		if i < len(runes) {
 			n := int(runes[i] - placeholder)
-			list = append(list, factor{texts{families: []int{n}}, l.family(n)})
+			list = append(list, factor{needs: texts{families: []int{n}}, length: l.family(n)})
 		}
 		from = i + 1
 	}
@@ -328,7 +353,11 @@ func (p *pattern) readNeeds(tree *syntax.Regexp, numbered []*family) error {
 	reader := literalReader{numbered}
 	var before length // of the parts so far
 	var gap length    // of the parts since the last need's, that one included
-	for _, f := range reader.factors(tree) {
+	factors := reader.factors(tree)
+	for i := range factors {
+		f := &factors[i]
+		f.needs.left = f.exact && i > 0 && factors[i-1].edge
+		f.needs.right = f.exact && i+1 < len(factors) && factors[i+1].edge
 		before, gap = before.plus(f.length), gap.plus(f.length)
 		for i := range p.needs {
 			p.needs[i].after = p.needs[i].after.plus(f.length)
@@ -361,7 +390,7 @@ func (l *loader) literalSet(t texts) int {
 	literals, families := unique(slices.Clone(t.literals)), slices.Clone(t.families)
 	slices.Sort(families)
 	families = slices.Compact(families)
-	key := strings.Join(literals, "\x00") + fmt.Sprint(families)
+	key := fmt.Sprint(strings.Join(literals, "\x00"), families, t.left, t.right)
 	if set, ok := l.needSets[key]; ok {
 		return int(set)
 	}
@@ -371,15 +400,13 @@ func (l *loader) literalSet(t texts) int {
 	// A literal may be added twice, by two words that begin alike; its ends are then
 	// found twice, which is no harm.
 	for _, text := range literals {
-		l.set.index.add(text, int(set), nil)
+		l.set.index.add(text, user{set: set, left: t.left, right: t.right})
 	}
 	for _, n := range families {
-		last := ""
 		for i := range l.numbered[n].entries {
-			if key := l.numbered[n].entries[i].key(); key != last {
-				l.set.index.add(key, int(set), nil)
-				last = key
-			}
+			e := &l.numbered[n].entries[i]
+			left, right := e.edges()
+			l.set.index.add(e.key(), user{set: set, left: left, right: right})
 		}
 	}
 	return int(set)
