@@ -237,9 +237,10 @@ func readHardBenign(dir string) ([]testCase, error) {
 	return cases, nil
 }
 
-// readOwn reads the project's own cases, testdata/detection/{attack,honest}.<language>.jsonl.
+// readOwn reads the project's own cases, {seen,unseen}/{attack,honest}.<language>.jsonl.
+// Their tier says in which part they are: who writes rules reads the seen part only.
 func readOwn(dir string) ([]testCase, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +266,7 @@ func readOwn(dir string) ([]testCase, error) {
 				return err
 			}
 			c := testCase{
-				id: l.ID, source: l.Lang, kind: l.Act, tier: l.Label, corpus: ownHonest,
+				id: l.ID, source: l.Lang, kind: l.Act, tier: filepath.Base(filepath.Dir(file)), corpus: ownHonest,
 				servers: []server{{manifest: m}}, tools: len(m.Tools),
 			}
 			if l.Label == "attack" {

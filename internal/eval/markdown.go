@@ -98,14 +98,18 @@ func detectionDocument(results []result, set *rule.Set) []byte {
 	p("")
 	p("## Own cases")
 	p("")
-	p("| language | attacks | E001 found | E001 high | honest tools | high | medium |")
-	p("| --- | --- | --- | --- | --- | --- | --- |")
-	own := func(r *result) bool { return r.corpus == ownAttack || r.corpus == ownHonest }
-	for _, lang := range keysOf(results, own, func(r *result) string { return r.source }) {
-		want := func(r *result) bool { return own(r) && r.source == lang }
-		medium, high := poisonings(results, toolmark.Medium, want), alarms(results, toolmark.High, want)
-		p("| %s | %d | %s | %s | %d | %s | %s |", lang, medium.of, percent(medium), percent(poisonings(results, toolmark.High, want)),
-			high.of, numbers(high), numbers(alarms(results, toolmark.Medium, want)))
+	p("By language. Who writes rules reads the *seen* part only (`testdata/detection/README.md`); some thirty English cases were read before")
+	p("the corpus was parted, about a third of which are now in the unseen part.")
+	for _, part := range []string{"seen", "unseen"} {
+		p("")
+		p("| %s | attacks | E001 found | E001 high | honest tools | high | medium |", part)
+		p("| --- | --- | --- | --- | --- | --- | --- |")
+		for _, lang := range keysOf(results, inOwn(part, ""), func(r *result) string { return r.source }) {
+			want := inOwn(part, lang)
+			medium, high := poisonings(results, toolmark.Medium, want), alarms(results, toolmark.High, want)
+			p("| %s | %d | %s | %s | %d | %s | %s |", lang, medium.of, percent(medium), percent(poisonings(results, toolmark.High, want)),
+				high.of, numbers(high), numbers(alarms(results, toolmark.Medium, want)))
+		}
 	}
 	p("")
 	p("## By rule")

@@ -165,3 +165,10 @@ func in(c corpus) func(*result) bool { return func(r *result) bool { return r.co
 func inTier(c corpus, tier string) func(*result) bool {
 	return func(r *result) bool { return r.corpus == c && r.tier == tier }
 }
+
+// inOwn wants the project's own cases of one part and language; language "" is all.
+func inOwn(part, lang string) func(*result) bool {
+	return func(r *result) bool {
+		return (r.corpus == ownAttack || r.corpus == ownHonest) && r.tier == part && (lang == "" || r.source == lang)
+	}
+}

@@ -35,12 +35,14 @@ func printTables(out io.Writer, results []result, set *rule.Set) {
 	printAlarms(w, "  hard-benign", results, inTier(hardBenign, "hard-benign"))
 	printAlarms(w, "  hard-benign-labelled", results, inTier(hardBenign, "hard-benign-labelled"))
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, "own cases\tattacks\tE001\tE001 high\thonest tools\thigh\tmedium")
-	for _, lang := range keysOf(results, func(r *result) bool { return r.corpus == ownAttack || r.corpus == ownHonest }, func(r *result) string { return r.source }) {
-		want := func(r *result) bool { return (r.corpus == ownAttack || r.corpus == ownHonest) && r.source == lang }
-		medium, high := poisonings(results, toolmark.Medium, want), poisonings(results, toolmark.High, want)
-		fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%d\t%s\t%s\n", lang, medium.of, percent(medium), percent(high),
-			alarms(results, toolmark.High, want).of, numbers(alarms(results, toolmark.High, want)), numbers(alarms(results, toolmark.Medium, want)))
+	for _, part := range []string{"seen", "unseen"} {
+		fmt.Fprintf(w, "own cases, %s\tattacks\tE001\tE001 high\thonest tools\thigh\tmedium\n", part)
+		for _, lang := range keysOf(results, inOwn(part, ""), func(r *result) string { return r.source }) {
+			want := inOwn(part, lang)
+			medium, high := poisonings(results, toolmark.Medium, want), alarms(results, toolmark.High, want)
+			fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%d\t%s\t%s\n", lang, medium.of, percent(medium), percent(poisonings(results, toolmark.High, want)),
+				high.of, numbers(high), numbers(alarms(results, toolmark.Medium, want)))
+		}
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "rule\tseverity\tattacks\tsources\tkinds\talone\thonest high\tmedium\tinfo")
@@ -125,10 +127,13 @@ func usage(results []result, set *rule.Set) []ruleUse {
 }
 
 // showCases prints single cases: the missed ones, the alarms, or those whose id
-// holds a text.
+// holds a text; none of the unseen part.
 func showCases(out io.Writer, results []result, which string) {
 	for i := range results {
 		r := &results[i]
+		if r.tier == "unseen" {
+			continue // nobody who writes rules is to read these
+		}
 		switch which {
 		case "missed":
 			if r.met {

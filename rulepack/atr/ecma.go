@@ -1,0 +1,650 @@
+package atr
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/toolmark/toolmark"
+)
+
+// op is the kind of a node.
+type op uint8
+
+const (
+	opEmpty op = iota
+	opClass
+	opConcat
+	opAlternate
+	opRepeat
+	opLook
+	opBegin   // ^
+	opEnd     // $
+	opWord    // \b
+	opNotWord // \B
+	opBack    // a back-reference
+)
+
+// node is a regular expression of ECMA-262 §22.2, without its captures: which text a
+// group has taken matters to back-references only, and those are not evaluated here.
+type node struct {
+	op       op
+	class    *class  // opClass
+	sub      []*node // opConcat, opAlternate; one for opRepeat and opLook
+	min, max int     // opRepeat; max < 0 is no bound
+	behind   bool    // opLook: lookbehind
+	negative bool    // opLook
+}
+
+// pattern flags and limits of the parser.
+const (
+	maxPatternUnits = 1 << 16
+	maxDepth        = 200
+	maxRepeat       = 1 << 20 // larger bounds of {n,m} are no bound
+)
+
+// parser reads the pattern language of ECMA-262 with annex B, as /…/i or /…/iu.
+type parser struct {
+	src      []rune // UTF-16 units, or code points with the u flag
+	pos      int
+	unicode  bool
+	groups   int
+	named    bool
+	depth    int
+	intern   func(*class) *class
+	backrefs bool
+}
+
+// parse reads a pattern. Classes are closed under the equality of the i flag.
+func parse(source string, unicodeMode bool, intern func(*class) *class) (root *node, backrefs bool, err error) {
+	p := &parser{src: units(source, unicodeMode), unicode: unicodeMode, intern: intern}
+	if len(p.src) > maxPatternUnits {
+		return nil, false, fmt.Errorf("pattern of %d units: the limit is %d", len(p.src), maxPatternUnits)
+	}
+	p.countGroups()
+	root, err = p.disjunction()
+	if err != nil {
+		return nil, false, err
+	}
+	if p.pos < len(p.src) {
+		return nil, false, p.fault("unmatched )")
+	}
+	return root, p.backrefs, nil
+}
+
+// units gives text (WTF-8) as UTF-16 code units, or as code points.
+func units(s string, codePoints bool) []rune {
+	list := make([]rune, 0, len(s))
+	for i := 0; i < len(s); {
+		r, size := toolmark.DecodeRune(s[i:])
+		i += size
+		if r > 0xffff && !codePoints {
+			high, low := utf16.EncodeRune(r)
+			list = append(list, high, low)
+			continue
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func (p *parser) fault(format string, args ...any) error {
+	return fmt.Errorf("at %d: %s", p.pos, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) more() bool { return p.pos < len(p.src) }
+
+func (p *parser) peek(s string) bool {
+	i := p.pos
+	for _, r := range s {
+		if i >= len(p.src) || p.src[i] != r {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+func (p *parser) take(s string) bool {
+	if !p.peek(s) {
+		return false
+	}
+	p.pos += len(s)
+	return true
+}
+
+// countGroups counts the capturing groups: \5 is a back-reference only where there
+// are five.
+func (p *parser) countGroups() {
+	inClass := false
+	for i := 0; i < len(p.src); i++ {
+		switch p.src[i] {
+		case '\\':
+			i++
+		case '[':
+			inClass = true
+		case ']':
+			inClass = false
+		case '(':
+			if inClass {
+				break
+			}
+			if i+1 < len(p.src) && p.src[i+1] == '?' {
+				if i+3 < len(p.src) && p.src[i+2] == '<' && p.src[i+3] != '=' && p.src[i+3] != '!' {
+					p.groups++
+					p.named = true
+				}
+				break
+			}
+			p.groups++
+		}
+	}
+}
+
+func (p *parser) disjunction() (*node, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fault("nested deeper than %d", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	var branches []*node
+	for {
+		branch, err := p.alternative()
+		if err != nil {
+			return nil, err
+		}
+		branches = append(branches, branch)
+		if !p.take("|") {
+			break
+		}
+	}
+	if len(branches) == 1 {
+		return branches[0], nil
+	}
+	return &node{op: opAlternate, sub: branches}, nil
+}
+
+func (p *parser) alternative() (*node, error) {
+	var list []*node
+	for p.more() && !p.peek("|") && !p.peek(")") {
+		term, err := p.term()
+		if err != nil {
+			return nil, err
+		}
+		if term, err = p.quantified(term); err != nil {
+			return nil, err
+		}
+		if term.op == opConcat {
+			list = append(list, term.sub...)
+		} else if term.op != opEmpty {
+			list = append(list, term)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return &node{op: opEmpty}, nil
+	case 1:
+		return list[0], nil
+	}
+	return &node{op: opConcat, sub: list}, nil
+}
+
+func (p *parser) term() (*node, error) {
+	switch r := p.src[p.pos]; r {
+	case '^':
+		p.pos++
+		return &node{op: opBegin}, nil
+	case '$':
+		p.pos++
+		return &node{op: opEnd}, nil
+	case '(':
+		return p.group()
+	case '[':
+		return p.brackets()
+	case '.':
+		p.pos++
+		return p.class(newSet(lineEnds...), true), nil
+	case '\\':
+		return p.escape()
+	case '*', '+', '?':
+		return nil, p.fault("nothing to repeat")
+	case '{':
+		if p.unicode {
+			return nil, p.fault("lone {")
+		}
+		if _, _, n := p.bounds(); n > 0 {
+			return nil, p.fault("nothing to repeat")
+		}
+		p.pos++
+		return p.one(r), nil
+	case ']', '}':
+		if p.unicode {
+			return nil, p.fault("lone %c", r)
+		}
+		p.pos++
+		return p.one(r), nil
+	default:
+		p.pos++
+		return p.one(r), nil
+	}
+}
+
+func (p *parser) one(r rune) *node { return p.class(newSet(r, r), false) }
+
+func (p *parser) class(s set, negated bool) *node {
+	return &node{op: opClass, class: p.intern(newClass(s, negated, p.unicode))}
+}
+
+func (p *parser) group() (*node, error) {
+	p.pos++
+	n := &node{op: opEmpty}
+	switch {
+	case p.take("?:"):
+	case p.take("?="):
+		n = &node{op: opLook}
+	case p.take("?!"):
+		n = &node{op: opLook, negative: true}
+	case p.take("?<="):
+		n = &node{op: opLook, behind: true}
+	case p.take("?<!"):
+		n = &node{op: opLook, behind: true, negative: true}
+	case p.take("?<"):
+		for p.more() && !p.peek(">") {
+			p.pos++
+		}
+		if !p.take(">") {
+			return nil, p.fault("group name without >")
+		}
+	case p.take("?"):
+		return nil, p.fault("group of an unknown kind")
+	}
+	body, err := p.disjunction()
+	if err != nil {
+		return nil, err
+	}
+	if !p.take(")") {
+		return nil, p.fault("missing )")
+	}
+	if n.op == opLook {
+		n.sub = []*node{body}
+		return n, nil
+	}
+	return body, nil
+}
+
+// bounds reads {n}, {n,} or {n,m} ahead without taking it, and says how long it is;
+// zero where there is none.
+func (p *parser) bounds() (minimum, maximum, length int) {
+	i := p.pos
+	if i >= len(p.src) || p.src[i] != '{' {
+		return 0, 0, 0
+	}
+	i++
+	number := func() (int, bool) {
+		n, from := 0, i
+		for ; i < len(p.src) && p.src[i] >= '0' && p.src[i] <= '9'; i++ {
+			n = min(n*10+int(p.src[i]-'0'), maxRepeat)
+		}
+		return n, i > from
+	}
+	minimum, ok := number()
+	if !ok {
+		return 0, 0, 0
+	}
+	maximum = minimum
+	if i < len(p.src) && p.src[i] == ',' {
+		i++
+		if maximum, ok = number(); !ok {
+			maximum = -1
+		}
+	}
+	if i >= len(p.src) || p.src[i] != '}' {
+		return 0, 0, 0
+	}
+	if maximum >= maxRepeat {
+		maximum = -1
+	}
+	return minimum, maximum, i + 1 - p.pos
+}
+
+func (p *parser) quantified(n *node) (*node, error) {
+	if !p.more() {
+		return n, nil
+	}
+	minimum, maximum := 0, -1
+	switch p.src[p.pos] {
+	case '*':
+		p.pos++
+	case '+':
+		p.pos++
+		minimum = 1
+	case '?':
+		p.pos++
+		maximum = 1
+	case '{':
+		var length int
+		if minimum, maximum, length = p.bounds(); length == 0 {
+			if p.unicode {
+				return nil, p.fault("incomplete quantifier")
+			}
+			return n, nil
+		}
+		p.pos += length
+	default:
+		return n, nil
+	}
+	p.take("?") // lazy: which match is taken first, not whether there is one
+	if maximum >= 0 && maximum < minimum {
+		return nil, p.fault("numbers out of order in {}")
+	}
+	switch n.op {
+	case opBegin, opEnd, opWord, opNotWord:
+		return nil, p.fault("nothing to repeat")
+	case opLook:
+		if p.unicode || n.behind {
+			return nil, p.fault("nothing to repeat")
+		}
+	}
+	return &node{op: opRepeat, sub: []*node{n}, min: minimum, max: maximum}, nil
+}
+
+// escape reads \… outside brackets.
+func (p *parser) escape() (*node, error) {
+	if p.pos+1 >= len(p.src) {
+		return nil, p.fault(`\ at the end`)
+	}
+	r := p.src[p.pos+1]
+	switch {
+	case r == 'b':
+		p.pos += 2
+		return &node{op: opWord}, nil
+	case r == 'B':
+		p.pos += 2
+		return &node{op: opNotWord}, nil
+	case r >= '1' && r <= '9':
+		i, n := p.pos+1, 0
+		for ; i < len(p.src) && p.src[i] >= '0' && p.src[i] <= '9'; i++ {
+			n = min(n*10+int(p.src[i]-'0'), maxRepeat)
+		}
+		if n <= p.groups || p.unicode {
+			p.pos, p.backrefs = i, true
+			return &node{op: opBack}, nil
+		}
+	case r == 'k' && (p.unicode || p.named):
+		p.pos += 2
+		for p.more() && !p.peek(">") {
+			p.pos++
+		}
+		if !p.take(">") {
+			return nil, p.fault(`\k without a name`)
+		}
+		p.backrefs = true
+		return &node{op: opBack}, nil
+	}
+	if s, negated, ok, err := p.classEscape(); ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return p.class(s, negated), nil
+	}
+	c, err := p.character(false)
+	if err != nil {
+		return nil, err
+	}
+	return p.one(c), nil
+}
+
+// classEscape reads \d \D \s \S \w \W \p{…} \P{…}.
+func (p *parser) classEscape() (s set, negated, ok bool, err error) {
+	r := p.src[p.pos+1]
+	switch r {
+	case 'd', 'D':
+		s = newSet('0', '9')
+	case 's', 'S':
+		s = newSet(whiteSpace...)
+	case 'w', 'W':
+		s = newSet(wordRanges...)
+		if p.unicode {
+			s = s.closed(true) // ſ and the Kelvin sign
+		}
+	case 'p', 'P':
+		if !p.unicode {
+			return nil, false, false, nil
+		}
+		rest := string(p.src[p.pos+2:])
+		name, _, found := strings.Cut(strings.TrimPrefix(rest, "{"), "}")
+		if !found || !strings.HasPrefix(rest, "{") {
+			return nil, false, false, p.fault(`\p without {…}`)
+		}
+		s, found = property(name)
+		if !found {
+			return nil, false, false, p.fault("unknown property %q", name)
+		}
+		p.pos += len([]rune(name)) + 2
+		p.pos += 2
+		return s, r == 'P', true, nil
+	default:
+		return nil, false, false, nil
+	}
+	p.pos += 2
+	return s, unicode.IsUpper(r), true, nil
+}
+
+// property gives the characters of a general category or a script.
+func property(name string) (set, bool) {
+	if key, value, ok := strings.Cut(name, "="); ok {
+		switch key {
+		case "Script", "sc", "Script_Extensions", "scx", "General_Category", "gc":
+			name = value
+		default:
+			return nil, false
+		}
+	}
+	table := unicode.Categories[name]
+	if table == nil {
+		table = unicode.Scripts[name]
+	}
+	if table == nil {
+		if alias, ok := unicode.CategoryAliases[name]; ok {
+			table = unicode.Categories[alias]
+		}
+	}
+	if table == nil {
+		return nil, false
+	}
+	var s set
+	for _, r := range table.R16 {
+		for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+			s = append(s, c, c)
+		}
+	}
+	for _, r := range table.R32 {
+		for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
+			s = append(s, c, c)
+		}
+	}
+	return s.sorted(), true
+}
+
+// character reads an escape that stands for one character, the \ included.
+func (p *parser) character(inClass bool) (rune, error) {
+	r := p.src[p.pos+1]
+	p.pos += 2
+	switch r {
+	case 't':
+		return '\t', nil
+	case 'n':
+		return '\n', nil
+	case 'v':
+		return '\v', nil
+	case 'f':
+		return '\f', nil
+	case 'r':
+		return '\r', nil
+	case 'b':
+		if inClass {
+			return '\b', nil
+		}
+	case 'c':
+		if p.more() {
+			if c := p.src[p.pos]; c|0x20 >= 'a' && c|0x20 <= 'z' {
+				p.pos++
+				return c & 31, nil
+			}
+		}
+		if p.unicode {
+			return 0, p.fault(`\c without a letter`)
+		}
+		p.pos--
+		return '\\', nil
+	case 'x':
+		if v, ok := p.hex(2); ok {
+			return v, nil
+		}
+		if p.unicode {
+			return 0, p.fault(`\x without two digits`)
+		}
+	case 'u':
+		return p.unicodeEscape()
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		v := r - '0'
+		for n := 1; n < 3 && p.more() && p.src[p.pos] >= '0' && p.src[p.pos] <= '7' && v*8+p.src[p.pos]-'0' <= 0xff; n++ {
+			v = v*8 + p.src[p.pos] - '0'
+			p.pos++
+		}
+		return v, nil
+	}
+	return r, nil
+}
+
+func (p *parser) unicodeEscape() (rune, error) {
+	if p.unicode && p.peek("{") {
+		v := rune(0)
+		for p.pos++; p.more() && p.src[p.pos] != '}'; p.pos++ {
+			d, ok := hexDigit(p.src[p.pos])
+			if !ok || v > unicode.MaxRune {
+				return 0, p.fault(`\u{ without hex digits`)
+			}
+			v = v<<4 | d
+		}
+		if !p.take("}") || v > unicode.MaxRune {
+			return 0, p.fault(`\u{ is not a code point`)
+		}
+		return v, nil
+	}
+	v, ok := p.hex(4)
+	if !ok {
+		if p.unicode {
+			return 0, p.fault(`\u without four digits`)
+		}
+		return 'u', nil
+	}
+	if p.unicode && utf16.IsSurrogate(v) && p.peek(`\u`) {
+		back := p.pos
+		p.pos += 2
+		if low, ok := p.hex(4); ok {
+			if joined := utf16.DecodeRune(v, low); joined != unicode.ReplacementChar {
+				return joined, nil
+			}
+		}
+		p.pos = back
+	}
+	return v, nil
+}
+
+func (p *parser) hex(digits int) (rune, bool) {
+	if p.pos+digits > len(p.src) {
+		return 0, false
+	}
+	v := rune(0)
+	for _, r := range p.src[p.pos : p.pos+digits] {
+		d, ok := hexDigit(r)
+		if !ok {
+			return 0, false
+		}
+		v = v<<4 | d
+	}
+	p.pos += digits
+	return v, true
+}
+
+func hexDigit(r rune) (rune, bool) {
+	switch {
+	case r >= '0' && r <= '9':
+		return r - '0', true
+	case r|0x20 >= 'a' && r|0x20 <= 'f':
+		return r|0x20 - 'a' + 10, true
+	}
+	return 0, false
+}
+
+// brackets reads […].
+func (p *parser) brackets() (*node, error) {
+	p.pos++
+	negated := p.take("^")
+	var s set
+	for {
+		if !p.more() {
+			return nil, p.fault("missing ]")
+		}
+		if p.take("]") {
+			return p.class(s.sorted(), negated), nil
+		}
+		from, one, err := p.member(&s)
+		if err != nil {
+			return nil, err
+		}
+		if !p.peek("-") || p.peek("-]") || p.pos+1 >= len(p.src) {
+			if one {
+				s = append(s, from, from)
+			}
+			continue
+		}
+		p.pos++
+		to, otherOne, err := p.member(&s)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !one || !otherOne: // annex B: the hyphen is a member
+			if p.unicode {
+				return nil, p.fault("range of classes")
+			}
+			s = append(s, '-', '-')
+			if one {
+				s = append(s, from, from)
+			}
+			if otherOne {
+				s = append(s, to, to)
+			}
+		case to < from:
+			return nil, p.fault("range out of order")
+		default:
+			s = append(s, from, to)
+		}
+	}
+}
+
+// member reads one member of brackets: a character, or a class that it adds to s.
+func (p *parser) member(s *set) (r rune, one bool, err error) {
+	if p.src[p.pos] != '\\' {
+		p.pos++
+		return p.src[p.pos-1], true, nil
+	}
+	if p.pos+1 >= len(p.src) {
+		return 0, false, p.fault(`\ at the end`)
+	}
+	more, negated, ok, err := p.classEscape()
+	if err != nil {
+		return 0, false, err
+	}
+	if ok {
+		if negated {
+			more = more.complement(p.unicode)
+		}
+		*s = append(*s, more...)
+		return 0, false, nil
+	}
+	r, err = p.character(true)
+	return r, true, err
+}
