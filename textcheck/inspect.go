@@ -28,7 +28,8 @@ type Inspection struct {
 	// Payload is what variation selectors, invisible operators or zero-width
 	// characters spell, "" where they spell nothing readable.
 	Payload string
-	// Sanitized is what Sanitize gives for the text.
+	// Sanitized is what Sanitize gives for the text; in a name, look-alikes are then
+	// replaced even where all its letters are of one script.
 	Sanitized string
 }
 
@@ -70,7 +71,11 @@ func Inspect(s string, opts Options) Inspection {
 	in.TagPayload = decodeTags(x.tags.runes)
 	in.Payload = x.payload()
 	in.Sanitized = s
-	if len(x.edits) > 0 {
+	switch {
+	case len(x.edits) == 0:
+	case opts.Name:
+		in.Sanitized = Sanitize(x.apply())
+	default:
 		in.Sanitized = Sanitize(s)
 	}
 	return in

@@ -288,6 +288,9 @@ func TestNames(t *testing.T) {
 		if got != want || (want != "") != in.Hidden() {
 			t.Errorf("name %q: %+v; want it to be read as %q", name, in.Hits, want)
 		}
+		if want != "" && !isASCII(in.Sanitized) || want == "" && in.Sanitized != name {
+			t.Errorf("name %q is sanitized to %q", name, in.Sanitized)
+		}
 	}
 	if in := Inspect("сору", Options{}); in.Hidden() {
 		t.Errorf("a word in prose: %+v", in.Hits)
