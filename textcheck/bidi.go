@@ -78,8 +78,8 @@ func isWordASCII(r rune) bool {
 	return r < 0x80 && (isASCIILetter(byte(r)) || r >= '0' && r <= '9' || r == '_')
 }
 
-// besideRTL looks from i on one line for a right-to-left letter, over anything
-// that is no letter and one word of another script at most.
+// besideRTL looks from i, at most nearby code points far and on one line, for a
+// right-to-left letter.
 func (x *inspection) besideRTL(i, step int) bool {
 	for n := 1; n <= nearby; n++ {
 		r := x.at(i + n*step)

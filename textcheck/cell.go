@@ -50,9 +50,9 @@ func same(a, b []cell) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// normalise gives the NFKC form (UAX #15) of a view. A character of the result comes from
-// the whole sequence that was composed. What would grow to more than a few times its length is left as it
-// is from there on.
+// normalise gives the NFKC form (UAX #15) of a view. A character of the result comes
+// from the whole sequence that was composed. What would grow to more than a few times
+// its length is left as it is from there on.
 func normalise(v view, cells []cell) []cell {
 	if norm.NFKC.IsNormalString(v.text) {
 		return cells

@@ -34,7 +34,8 @@ func hostile() *rapid.Generator[string] {
 func check(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, s string) {
+}, s string,
+) {
 	t.Helper()
 	n := toolmark.CodePoints(s)
 	for _, opts := range []Options{{}, {Name: true}, {Data: true}} {

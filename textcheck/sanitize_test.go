@@ -78,10 +78,21 @@ func TestNameForms(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"copy", "сору", true}, {"Bash", "Вash", true}, {"bash", "Вash", true}, {"list", "1ist", true},
-		{"read_file", "ｒead-File", true}, {"modern", "modem", true}, {"rnodem", "modem", true},
-		{"paypal", "pаypаl", true}, {"get", "𝗀𝖾𝗍", true}, {"ls", "ʟs", true}, {"a\u200bb", "ab", true},
-		{"copy", "move", false}, {"read_file", "read_files", false}, {"数据", "数据", true}, {"поиск", "поиски", false},
+		{"copy", "сору", true},
+		{"Bash", "Вash", true},
+		{"bash", "Вash", true},
+		{"list", "1ist", true},
+		{"read_file", "ｒead-File", true},
+		{"modern", "modem", true},
+		{"rnodem", "modem", true},
+		{"paypal", "pаypаl", true},
+		{"get", "𝗀𝖾𝗍", true},
+		{"ls", "ʟs", true},
+		{"a\u200bb", "ab", true},
+		{"copy", "move", false},
+		{"read_file", "read_files", false},
+		{"数据", "数据", true},
+		{"поиск", "поиски", false},
 	} {
 		if Confusable(c.a, c.b) != c.same || Confusable(c.b, c.a) != c.same {
 			t.Errorf("Confusable(%q, %q) is not %t: %q, %q", c.a, c.b, c.same, NameSkeleton(c.a), NameSkeleton(c.b))
