@@ -157,6 +157,7 @@ func (a *analysis) found(l *literal, at int) {
 		return
 	}
 	whole, asked := false, false
+	next := a.folded[at+len(l.text):] // with padding: never shorter than four bytes
 	for n := l.user; n > 0; {
 		u := &a.set.index.users[n-1]
 		n = u.next
@@ -177,6 +178,8 @@ func (a *analysis) found(l *literal, at int) {
 				a.touch(u.set)
 				a.words[u.set] = append(a.words[u.set], extent{start, end})
 			}
+		case u.second != 0 && next[0] == ' ' && next[1] != u.second && !asciiGlue(next[1]):
+			// The next word is another one: most candidates end here.
 		default:
 			if from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at); ok {
 				a.touch(u.set)
@@ -185,6 +188,9 @@ func (a *analysis) found(l *literal, at int) {
 		}
 	}
 }
+
+// asciiGlue reports whether c is a glue character, or may be the beginning of one.
+func asciiGlue(c byte) bool { return c >= utf8.RuneSelf || isGlue(rune(c)) }
 
 func (a *analysis) touch(set int32) {
 	if len(a.words[set]) == 0 && len(a.ends[set]) == 0 {

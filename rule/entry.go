@@ -274,6 +274,19 @@ func (e *entry) plain() bool {
 	return len(e.parts) == 1 && !e.parts[0].before && !e.parts[0].after
 }
 
+// secondByte gives the byte with which the second word of a phrase begins, where
+// only white space and the like can stand between the first word's text and it.
+func (e *entry) secondByte() byte {
+	if len(e.parts) < 2 {
+		return 0
+	}
+	first, second := &e.parts[0], &e.parts[1]
+	if first.after || second.any || second.before || second.joins(first) || isGlue(rune(second.text[0])) {
+		return 0
+	}
+	return second.text[0]
+}
+
 func (p *part) quote(b *strings.Builder, turkish bool) {
 	if !turkish && !strings.ContainsAny(p.source, "ßẞ’'İı") {
 		b.WriteString(regexp.QuoteMeta(p.source))

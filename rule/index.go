@@ -34,6 +34,8 @@ type user struct {
 	next  int32 // user of the same literal, plus one
 	entry *entry
 	plain bool // the entry is the literal, as a whole word
+	// second is the first byte of the phrase's second word; 0: it may be any.
+	second byte
 	// left and right: only where no character of \w stands on that side of it, if it
 	// begins, or ends, with one.
 	left, right bool
@@ -66,6 +68,7 @@ func (x *index) add(text string, u user) {
 		u.plain = u.entry.plain()
 		u.left = !u.entry.parts[0].before && !startsDense(text)
 		u.right = u.plain
+		u.second = u.entry.secondByte()
 	}
 	l.left, l.right = l.left && u.left, l.right && u.right
 	u.next = l.user
