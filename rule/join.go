@@ -57,8 +57,7 @@ func (m *matcher) tool(fields []Field) bool {
 		}
 		m.text.read(j.text, j.joins)
 		complete := m.candidates(func(alt *alternative) bool {
-			return alt.span == SpanTool && alt.rule.surfaces == mask && !m.strong[alt.rule.index] &&
-				m.perRule[alt.rule.index] < MaxMatchesPerRule && alt.rule.reads(j.pieces[0].reading.Name)
+			return alt.span == SpanTool && alt.rule.surfaces == mask && m.strong[alt.rule.index] == 0 && alt.rule.reads(j.pieces[0].reading.Name)
 		}, SpanField)
 		m.eachBest(func(rule int, o *outcome) {
 			places := j.places(m.text, o)

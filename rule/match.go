@@ -46,7 +46,8 @@ type Match struct {
 const (
 	// MaxExcerpt is the most code points of an excerpt.
 	MaxExcerpt = 160
-	// MaxMatchesPerRule is the most matches of one rule that one call of Match gives.
+	// MaxMatchesPerRule is the most matches of one rule that one call of Match gives;
+	// those that a downgrade weakened are counted apart.
 	MaxMatchesPerRule = 16
 	// fieldGap is what stands between two fields of a tool's joined text. White space
 	// in a pattern passes it; it costs four of a pattern's bounded gap.
@@ -86,8 +87,8 @@ type matcher struct {
 	joined  bool
 	excuses []uint8
 
-	perRule []int  // matches so far
-	strong  []bool // the rule has a match that nothing weakens
+	strong []int // matches of each rule so far that nothing weakens
+	weak   []int // and the others
 
 	// The best of each rule in one reading, and in the readings of one field so far;
 	// the lists name the rules that have one.
@@ -107,7 +108,7 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 	if m == nil {
 		n := len(s.rules)
 		m = &matcher{
-			set: s, text: newAnalysis(s), perRule: make([]int, n), strong: make([]bool, n),
+			set: s, text: newAnalysis(s), strong: make([]int, n), weak: make([]int, n),
 			best: make([]outcome, n), field: make([]fieldMatch, n), excuses: make([]uint8, s.excuses),
 		}
 		m.text.toolExcuse = m.toolExcuse
@@ -116,8 +117,8 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 		stop = func() bool { return false }
 	}
 	m.stop, m.only, m.matches = stop, only, nil
-	clear(m.perRule)
 	clear(m.strong)
+	clear(m.weak)
 	clear(m.excuses)
 	return m
 }
@@ -173,7 +174,7 @@ func (m *matcher) oneField(number int, f *Field) bool {
 func (m *matcher) oneText(number int, bit surfaceMask, reading *textcheck.Reading) bool {
 	complete := m.candidates(func(alt *alternative) bool {
 		r := alt.rule
-		if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.perRule[r.index] >= MaxMatchesPerRule {
+		if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.strong[r.index] >= MaxMatchesPerRule {
 			return false
 		}
 		old := &m.field[r.index]
@@ -220,10 +221,17 @@ func (m *matcher) eachBest(use func(rule int, o *outcome)) {
 	m.bestList = m.bestList[:0]
 }
 
+// add takes a match into the answer. Weak matches are counted apart: no number of
+// them may keep a match that nothing weakens from being looked for.
 func (m *matcher) add(rule int, match Match, weak bool) {
-	m.matches = append(m.matches, match)
-	m.perRule[rule]++
-	m.strong[rule] = m.strong[rule] || !weak
+	count := &m.strong[rule]
+	if weak {
+		count = &m.weak[rule]
+	}
+	if *count < MaxMatchesPerRule {
+		*count++
+		m.matches = append(m.matches, match)
+	}
 }
 
 // candidates evaluates the alternatives that may match the current text and that

@@ -270,3 +270,24 @@ func TestConcurrentUse(t *testing.T) {
 		}
 	}
 }
+
+// TestWeakMatchesHideNoStrongOne: any number of quoted orders in earlier fields does
+// not use up what a rule may report.
+func TestWeakMatchesHideNoStrongOne(t *testing.T) {
+	s := load(t, ruleText("r", "any:\n- {id: x, near: [not, tell, user]}\ndowngrade:\n- {quoted: true}\n"))
+	var fields []Field
+	for range 3 * MaxMatchesPerRule {
+		fields = append(fields, raw(toolmark.SurfaceParameter, `finds "never tell the user"`))
+	}
+	fields = append(fields, raw(toolmark.SurfaceParameter, "never tell the user"))
+	m, _ := s.Match(fields, nil)
+	if len(m) != MaxMatchesPerRule+1 || m[len(m)-1].Severity != toolmark.High {
+		t.Fatalf("%d matches, the last %+v", len(m), m[len(m)-1])
+	}
+	for i := range fields {
+		fields[i] = fields[len(fields)-1]
+	}
+	if m, _ := s.Match(fields, nil); len(m) != MaxMatchesPerRule {
+		t.Errorf("%d matches of one rule", len(m))
+	}
+}
