@@ -21,13 +21,14 @@ type corpus string
 const (
 	poisoned   corpus = "poisoned"    // published attacks; each case says what must be found
 	benign     corpus = "benign"      // what real servers list; nothing should be found
+	history    corpus = "history"     // the same across releases of some servers
 	hardBenign corpus = "hard-benign" // honest tools that look like attacks
 	ownAttack  corpus = "own-attack"  // testdata/detection, written for this project
 	ownHonest  corpus = "own-honest"
 )
 
 // honest reports whether nothing should be found in the corpus.
-func (c corpus) honest() bool { return c == benign || c == hardBenign || c == ownHonest }
+func (c corpus) honest() bool { return c == benign || c == history || c == hardBenign || c == ownHonest }
 
 // server is one list to scan with the names of the other servers' tools.
 type server struct {
@@ -58,7 +59,7 @@ const (
 func readCorpora(shared, own string) ([]testCase, error) {
 	var cases []testCase
 	if shared != "" {
-		for _, read := range []func(string) ([]testCase, error){readPoisoned, readBenign, readHardBenign} {
+		for _, read := range []func(string) ([]testCase, error){readPoisoned, readBenign, readHistory, readHardBenign} {
 			more, err := read(filepath.Join(shared, "corpus"))
 			if err != nil {
 				return nil, err
@@ -192,7 +193,16 @@ func manifestOf(data []byte) (*toolmark.Manifest, error) {
 }
 
 func readBenign(dir string) ([]testCase, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "benign", "*.json"))
+	return readSnapshots(benign, filepath.Join(dir, "benign", "*.json"))
+}
+
+func readHistory(dir string) ([]testCase, error) {
+	return readSnapshots(history, filepath.Join(dir, "history", "*", "*.json"))
+}
+
+// readSnapshots reads what servers list, a file a server.
+func readSnapshots(of corpus, pattern string) ([]testCase, error) {
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +218,11 @@ func readBenign(dir string) ([]testCase, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		if of == history {
+			name = filepath.Base(filepath.Dir(file)) + "@" + name
+		}
 		cases = append(cases, testCase{
-			id: name, source: name, kind: "server", tier: "server", corpus: benign,
+			id: name, source: name, kind: "server", tier: "server", corpus: of,
 			servers: []server{{manifest: m}}, tools: len(m.Tools),
 		})
 	}

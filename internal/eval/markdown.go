@@ -27,6 +27,7 @@ func detectionDocument(results []result, set *rule.Set) []byte {
 	p("- **Poisoned**: attacks that others have published, %d cases from %d sources. Tier `tool` is a whole definition, tier `snippet` a", in1(results, poisoned), len(keysOf(results, in(poisoned), func(r *result) string { return r.source })))
 	p("  phrase in a dummy tool. A case is met if each code it expects was found with severity medium or high; cases that expect nothing are not counted.")
 	p("- **Benign**: what %d real servers list. A tool counts once, by its worst finding; what a server says beside its tools counts as a tool too.", in1(results, benign))
+	p("- **History**: %d releases of some of these servers, every tool of every release.", in1(results, history))
 	p("- **Hard-benign**: %d honest tools that look like attacks, among them texts about attacks. E002 by an equal name is not counted as an alarm", in1(results, hardBenign))
 	p("  there: two honest servers may share a name.")
 	p("- **Own**: `testdata/detection`, attacks and honest tools written for this project, by language.")
@@ -73,6 +74,7 @@ func detectionDocument(results []result, set *rule.Set) []byte {
 		want func(*result) bool
 	}{
 		{"benign", in(benign)},
+		{"history", in(history)},
 		{"hard-benign", inTier(hardBenign, "hard-benign")},
 		{"hard-benign-labelled", inTier(hardBenign, "hard-benign-labelled")},
 	} {

@@ -32,6 +32,7 @@ func printTables(out io.Writer, results []result, set *rule.Set) {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "honest\ttools\thigh\tmedium")
 	printAlarms(w, "  benign", results, in(benign))
+	printAlarms(w, "  history", results, in(history))
 	printAlarms(w, "  hard-benign", results, inTier(hardBenign, "hard-benign"))
 	printAlarms(w, "  hard-benign-labelled", results, inTier(hardBenign, "hard-benign-labelled"))
 	fmt.Fprintln(w)

@@ -184,10 +184,8 @@ func (c *class) key() string {
 		}
 	}
 	for _, r := range c.other {
-		b.WriteRune(r)
-		if r >= 0xd800 && r <= 0xdfff {
-			b.WriteByte(byte(r >> 8))
-			b.WriteByte(byte(r))
+		for i := 0; i < 32; i += 8 {
+			b.WriteByte(byte(r >> i))
 		}
 	}
 	return b.String()
@@ -217,14 +215,9 @@ func foldByte(r rune) byte {
 	if r >= 0x2e80 && r < 0xa640 || r >= 0xac00 && r < 0xe000 { // no case
 		return hashByte(r)
 	}
-	least := unicode.ToUpper(r)
-	for f := unicode.SimpleFold(least); f != least && f != r; f = unicode.SimpleFold(f) {
-		if f < utf8.RuneSelf {
-			return foldByte(f)
-		}
-	}
-	first := least
-	for f := unicode.SimpleFold(first); f != first; f = unicode.SimpleFold(f) {
+	upper := unicode.ToUpper(r)
+	least := upper
+	for f := unicode.SimpleFold(upper); f != upper; f = unicode.SimpleFold(f) {
 		least = min(least, f)
 	}
 	if least < utf8.RuneSelf {

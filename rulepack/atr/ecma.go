@@ -231,6 +231,10 @@ func (p *parser) term() (*node, error) {
 
 func (p *parser) one(r rune) *node { return p.class(newSet(r, r), false) }
 
+func (p *parser) wordEdge(o op) *node {
+	return &node{op: o, class: p.intern(newClass(newSet(wordRanges...), false, p.unicode))}
+}
+
 func (p *parser) class(s set, negated bool) *node {
 	return &node{op: opClass, class: p.intern(newClass(s, negated, p.unicode))}
 }
@@ -357,10 +361,10 @@ func (p *parser) escape() (*node, error) {
 	switch {
 	case r == 'b':
 		p.pos += 2
-		return &node{op: opWord}, nil
+		return p.wordEdge(opWord), nil
 	case r == 'B':
 		p.pos += 2
-		return &node{op: opNotWord}, nil
+		return p.wordEdge(opNotWord), nil
 	case r >= '1' && r <= '9':
 		i, n := p.pos+1, 0
 		for ; i < len(p.src) && p.src[i] >= '0' && p.src[i] <= '9'; i++ {
@@ -573,7 +577,7 @@ func hexDigit(r rune) (rune, bool) {
 	case r >= '0' && r <= '9':
 		return r - '0', true
 	case r|0x20 >= 'a' && r|0x20 <= 'f':
-		return r|0x20 - 'a' + 10, true
+		return r | 0x20 - 'a' + 10, true
 	}
 	return 0, false
 }

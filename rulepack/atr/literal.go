@@ -1,0 +1,258 @@
+package atr
+
+import (
+	"slices"
+)
+
+// What a match of an expression holds can be read off it: a concatenation holds what
+// each of its parts holds, in that order; an alternation what one of its branches
+// holds. A need is one such "one of these texts". Texts are folded, byte for
+// character (foldByte), and so is what they are looked for in; folding makes equal
+// whatever the i flag takes for equal. So where the index finds none of the texts of
+// a need, the expression does not match, and where it does, a match that holds the
+// hit begins no more than before characters in front of the hit's end.
+
+// need is one of a few texts that each match holds.
+type need struct {
+	texts  []string
+	before int // characters from the beginning of a match to the end of the text; -1: no bound
+}
+
+const (
+	maxTexts = 48 // of an exact part
+	maxUnion = 256
+	maxNeeds = 4
+)
+
+// needsOf gives what each match of n holds, the most telling first; none if nothing
+// of use is known.
+func needsOf(n *node) []need {
+	type scored struct {
+		need
+		score int
+	}
+	var list []scored
+	before := 0
+	for _, f := range factors(n) {
+		if before >= 0 && f.width >= 0 {
+			before = bounded(before + f.width)
+		} else {
+			before = -1
+		}
+		if useful(f.texts) {
+			s := score(f.texts)
+			if before >= 0 {
+				s += 6 // a hit then says where to look
+			}
+			list = append(list, scored{need{f.texts, before}, s})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b scored) int { return b.score - a.score })
+	var needs []need
+	for _, s := range list[:min(len(list), maxNeeds)] {
+		needs = append(needs, s.need)
+	}
+	return needs
+}
+
+// factor is a stretch of a concatenation.
+type factor struct {
+	texts []string // one of them is in it; nil: not known
+	width int
+}
+
+// factors takes an expression apart. Neighbours whose texts are all known are joined
+// while there are few.
+func factors(n *node) []factor {
+	if n.op != opConcat {
+		return []factor{{choice(n), n.width()}}
+	}
+	var list []factor
+	texts, width := []string{""}, 0
+	flush := func() {
+		if width > 0 {
+			list = append(list, factor{texts, width})
+		}
+		texts, width = []string{""}, 0
+	}
+	for _, sub := range n.sub {
+		set, w := exact(sub), sub.width()
+		switch {
+		case set == nil:
+			flush()
+			list = append(list, factor{choice(sub), w})
+			continue
+		case len(set)*len(texts) > maxTexts:
+			flush()
+		}
+		texts, width = product(texts, set), bounded(width+w)
+	}
+	flush()
+	return list
+}
+
+func product(a, b []string) []string {
+	var list []string
+	for _, x := range a {
+		for _, y := range b {
+			list = append(list, x+y)
+		}
+	}
+	return unique(list)
+}
+
+func unique(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// exact gives all texts that n can match, where those are few; nil otherwise.
+func exact(n *node) []string {
+	switch n.op {
+	case opEmpty, opBegin, opEnd, opWord, opNotWord, opLook:
+		return []string{""}
+	case opClass:
+		return n.class.bytes()
+	case opConcat:
+		all := []string{""}
+		for _, sub := range n.sub {
+			set := exact(sub)
+			if set == nil || len(set)*len(all) > maxTexts {
+				return nil
+			}
+			all = product(all, set)
+		}
+		return all
+	case opAlternate:
+		var all []string
+		for _, sub := range n.sub {
+			set := exact(sub)
+			if set == nil || len(all)+len(set) > maxTexts {
+				return nil
+			}
+			all = append(all, set...)
+		}
+		return unique(all)
+	case opRepeat:
+		if n.max < 0 || n.max > 4 {
+			return nil
+		}
+		set := exact(n.sub[0])
+		if set == nil {
+			return nil
+		}
+		all := []string{}
+		turn := []string{""}
+		for k := 0; k <= n.max; k++ {
+			if k >= n.min {
+				all = append(all, turn...)
+			}
+			if len(turn)*len(set)+len(all) > maxTexts {
+				return nil
+			}
+			turn = product(turn, set)
+		}
+		return unique(all)
+	}
+	return nil
+}
+
+// bytes gives the folded bytes of the members of a class, if they are few.
+func (c *class) bytes() []string {
+	var list []string
+	for r := rune(0); r < 128; r++ {
+		if (r < 'A' || r > 'Z') && c.has(r) {
+			list = append(list, string([]byte{byte(r)}))
+		}
+	}
+	total := len(list)
+	for i := 0; i < len(c.other); i += 2 {
+		total += int(c.other[i+1]-c.other[i]) + 1
+	}
+	if total > 24 {
+		return nil
+	}
+	for i := 0; i < len(c.other); i += 2 {
+		for r := c.other[i]; r <= c.other[i+1]; r++ {
+			list = append(list, string([]byte{foldByte(r)}))
+		}
+	}
+	return unique(list)
+}
+
+// choice gives texts of which each match of n holds one; nil if none are known.
+func choice(n *node) []string {
+	if set := exact(n); set != nil {
+		return set
+	}
+	switch n.op {
+	case opRepeat:
+		if n.min == 0 {
+			return nil
+		}
+		if set := exact(n.sub[0]); set != nil {
+			texts := []string{""}
+			for k := 0; k < min(n.min, 8) && len(texts)*len(set) <= maxTexts; k++ {
+				texts = product(texts, set)
+			}
+			return texts
+		}
+		return choice(n.sub[0])
+	case opConcat:
+		var best []string
+		for _, f := range factors(n) {
+			if useful(f.texts) && (best == nil || score(f.texts) > score(best)) {
+				best = f.texts
+			}
+		}
+		return best
+	case opAlternate:
+		var all []string
+		for _, sub := range n.sub {
+			branch := choice(sub)
+			if !useful(branch) || len(all)+len(branch) > maxUnion {
+				return nil
+			}
+			all = append(all, branch...)
+		}
+		return unique(all)
+	}
+	return nil
+}
+
+// useful reports whether texts are worth looking for.
+func useful(texts []string) bool {
+	for _, s := range texts {
+		if weight(s) < 4 {
+			return false
+		}
+	}
+	return len(texts) > 0
+}
+
+// weight says how rare a text is, roughly: letters count more than spaces, marks
+// and what is above ASCII more than letters.
+func weight(s string) int {
+	w := 0
+	for i := 0; i < len(s) && i < 12; i++ {
+		switch c := s[i]; {
+		case c == ' ' || c == 'e' || c == 't':
+			w++
+		case c == '\n' || c == '.' || c == ',' || c == '-' || c == '"' || c == '\'' || c == '/' || c == '(' || c == ')' || c == ':':
+			w += 2
+		case c >= 'a' && c <= 'z':
+			w += 2
+		default:
+			w += 4
+		}
+	}
+	return w
+}
+
+func score(texts []string) int {
+	least := 100
+	for _, s := range texts {
+		least = min(least, weight(s))
+	}
+	return 2*least - len(texts)/6
+}

@@ -1,0 +1,130 @@
+package atr
+
+import (
+	"sync"
+
+	"github.com/toolmark/toolmark"
+)
+
+// Pack is the rules of one version of the package, ready to match. It does not change
+// and may be used from several goroutines.
+type Pack struct {
+	version  string
+	total    int // rules in the package
+	idle     int // rules that run, but only on fields that a tool's text is not
+	rules    []Rule
+	patterns []*pattern
+	index    index
+	sets     int
+
+	// Found from the above.
+	triggered [][]int32 // per set: patterns that are looked at when it is hit
+	always    []int32   // patterns that are always looked at
+	usedBy    [][]int32 // per pattern: rules
+
+	mu       sync.Mutex // guards interner, while patterns are parsed
+	interner interner
+}
+
+// Rule is a rule that can match the text of a tool.
+type Rule struct {
+	ID       string
+	Title    string
+	Severity string // as the author rates it: critical, high, medium, low, informational
+	Maturity string // stable, test, experimental or draft
+	// Confidence is what the engine of the package says of a match, from 0 to 1.
+	Confidence float64
+
+	all        bool
+	conditions []int32 // patterns; -1: a field that is not read
+}
+
+// Grade is the severity of a finding of the rule: medium where its maturity is stable
+// or test and its confidence at least 0.8, else info. Never more.
+func (r *Rule) Grade() toolmark.Severity {
+	if (r.Maturity == "stable" || r.Maturity == "test") && r.Confidence >= 0.8 {
+		return toolmark.Medium
+	}
+	return toolmark.Info
+}
+
+// Version is the version of the package, such as "4.0.0".
+func (p *Pack) Version() string { return p.version }
+
+// Total is the number of rules in the package, those included that do not run here.
+func (p *Pack) Total() int { return p.total }
+
+// Rules gives the rules that can match the text of a tool, by id.
+func (p *Pack) Rules() []Rule { return p.rules }
+
+// Rule gives the rule of that id.
+func (p *Pack) Rule(id string) (Rule, bool) {
+	for i := range p.rules {
+		if p.rules[i].ID == id {
+			return p.rules[i], true
+		}
+	}
+	return Rule{}, false
+}
+
+// pattern is one expression and what is known of it without reading it.
+type pattern struct {
+	source   string
+	unicode  bool // the u flag
+	suppress bool
+	backrefs bool
+	needs    []patternNeed // the most telling first
+	width    int32
+	sight    int32
+
+	once sync.Once
+	root *node
+	slow *backtracker
+}
+
+type patternNeed struct {
+	set    int32
+	before int32
+}
+
+// link makes what is found from the rules and patterns.
+func (p *Pack) link() {
+	p.index.build()
+	p.triggered = make([][]int32, p.sets)
+	p.usedBy = make([][]int32, len(p.patterns))
+	for i, pat := range p.patterns {
+		if len(pat.needs) == 0 {
+			p.always = append(p.always, int32(i))
+			continue
+		}
+		set := pat.needs[0].set
+		p.triggered[set] = append(p.triggered[set], int32(i))
+	}
+	for i := range p.rules {
+		for _, n := range p.rules[i].conditions {
+			if n >= 0 {
+				p.usedBy[n] = append(p.usedBy[n], int32(i))
+			}
+		}
+	}
+}
+
+// tree gives the expression of a pattern, read when it is first needed.
+func (p *Pack) tree(pat *pattern) *node {
+	pat.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		root, _, err := parse(pat.source, pat.unicode, p.interner.class)
+		if err != nil {
+			// It was parsed when the pack was made, and the file's checksum holds.
+			panic("atr: " + err.Error())
+		}
+		pat.root = root
+		if pat.backrefs {
+			if pat.slow, err = backtracking(pat); err != nil {
+				panic("atr: " + err.Error())
+			}
+		}
+	})
+	return pat.root
+}
