@@ -51,9 +51,7 @@ func answerLines(ctx context.Context, in io.Reader, out io.Writer, answer func(d
 		})
 	}
 	wg.Go(func() {
-		if err := writeBatches(queue, out); err != nil {
-			cancel(fmt.Errorf("write the output: %w", err))
-		}
+		writeBatches(queue, out, func(err error) { cancel(fmt.Errorf("write the output: %w", err)) })
 	})
 	err := readBatches(ctx, in, func(b *batch) {
 		queue <- b
@@ -79,24 +77,30 @@ func (b *batch) answer(answer func(dst, line []byte, tooLong bool) []byte) []byt
 }
 
 // writeBatches writes the answers in the order of the queue and flushes whenever
-// nothing more is under way. After a failure it only empties the queue.
-func writeBatches(queue <-chan *batch, out io.Writer) error {
+// nothing more is under way. It tells of a failure at once, so that reading stops, and
+// from then on only empties the queue.
+func writeBatches(queue <-chan *batch, out io.Writer, fail func(error)) {
 	w := bufio.NewWriterSize(out, batchBytes)
-	var failed error
+	failed := false
 	for b := range queue {
 		text := <-b.ready
-		if failed != nil {
+		if failed {
 			continue
 		}
-		_, failed = w.Write(text)
-		if failed == nil && len(queue) == 0 {
-			failed = w.Flush()
+		_, err := w.Write(text)
+		if err == nil && len(queue) == 0 {
+			err = w.Flush()
+		}
+		if err != nil {
+			failed = true
+			fail(err)
 		}
 	}
-	if failed == nil {
-		failed = w.Flush()
+	if !failed {
+		if err := w.Flush(); err != nil {
+			fail(err)
+		}
 	}
-	return failed
 }
 
 func newBatch() *batch { return &batch{ready: make(chan []byte, 1)} }

@@ -8,8 +8,11 @@ import (
 	"github.com/toolmark/toolmark"
 )
 
-// mostInMarkdown is the most findings listed: a pull request is no place for more.
-const mostInMarkdown = 20
+// The most findings and clean servers listed: a pull request is no place for more.
+const (
+	mostInMarkdown = 20
+	mostClean      = 3
+)
 
 // WriteMarkdown writes a summary for a pull request. Text of a manifest stands in
 // code spans only, where nothing in it can become a link, an image, HTML or a
@@ -21,7 +24,7 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	if d.Failed() {
 		sign = "❌"
 	} else if d.Unfinished() || sum.High+sum.Medium > 0 {
-		sign = "⚠️"
+		sign = "⚠"
 	}
 	plain := textWriter{doc: d}
 	parts := plain.counts(sum)
@@ -33,15 +36,24 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 		heading += ", " + Plural(sum.Failed, "source") + " failed"
 	}
 	fmt.Fprintf(&b, "### %s Toolmark: %s\n\n", sign, heading)
-	left := mostInMarkdown
+	left, clean := mostInMarkdown, 0
 	for i := range d.Sources {
-		left = d.markdownSource(&b, &d.Sources[i], left)
+		src := &d.Sources[i]
+		if src.Report != nil && len(src.Report.Findings) == 0 && !src.Report.Incomplete {
+			if clean++; clean > mostClean {
+				continue
+			}
+		}
+		left = d.markdownSource(&b, src, left)
+	}
+	if clean > mostClean {
+		fmt.Fprintf(&b, "- … and %s with nothing found\n", Plural(clean-mostClean, "more server"))
 	}
 	if left < 0 {
 		fmt.Fprintf(&b, "- … and %s; run `toolmark scan` to see them\n", Plural(-left, "more finding"))
 	}
 	for _, warning := range d.Warnings {
-		fmt.Fprintf(&b, "- ⚠️ %s\n", code(warning))
+		fmt.Fprintf(&b, "- ⚠ %s\n", code(warning))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -80,6 +92,9 @@ func (d *Document) markdownFinding(b *strings.Builder, src *Source, f *toolmark.
 		tool = code(string(f.Tool))
 	}
 	fmt.Fprintf(b, "  - **%s** %s %s: %s", f.Severity, f.Code, f.Code.Title(), tool)
+	if shadow, ok := f.Details.(toolmark.ShadowDetails); ok {
+		fmt.Fprintf(b, " for %s of %s", code(string(shadow.ShadowedToolName)), code(string(shadow.ShadowedServerName)))
+	}
 	places := f.Places()
 	if len(places) == 0 {
 		b.WriteByte('\n')

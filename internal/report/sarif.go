@@ -188,6 +188,9 @@ func (d *Document) sarifResults(src *Source, lines *ruler, f *toolmark.Finding, 
 		rules[rule.ID] = rule
 		text, at, isText := src.place(f, loc)
 		message := fmt.Sprintf("%s (tool %s%s)", strings.TrimSuffix(f.Reason, "."), oneLine(string(f.Tool)), atPointer(loc))
+		if shadow, ok := f.Details.(toolmark.ShadowDetails); ok {
+			message += fmt.Sprintf(": %s of server %s", oneLine(string(shadow.ShadowedToolName)), oneLine(string(shadow.ShadowedServerName)))
+		}
 		if isText {
 			message += ": " + flat(cutOut(text, around(loc)...))
 		}
