@@ -76,6 +76,17 @@ func newAnalysis(s *Set) *analysis {
 // read takes a new text and finds the words of all families in it.
 func (a *analysis) read(text string, joins []join) {
 	composed, back := composed(text)
+	if back != nil {
+		// The joins are places of the text as it was.
+		moved := make([]join, len(joins))
+		place := func(at int) int {
+			return sort.Search(len(back), func(i int) bool { return int(back[i]) >= at })
+		}
+		for i, j := range joins {
+			moved[i] = join{place(j.start), place(j.end)}
+		}
+		joins = moved
+	}
 	a.take(composed, back, joins)
 }
 
@@ -314,9 +325,25 @@ func (a *analysis) wordPositions() []position {
 func (a *analysis) sentenceList() []extent {
 	if !a.hasSentence {
 		a.hasSentence = true
-		a.sentences = appendSentences(a.sentences[:0], a.text)
+		a.sentences = a.sentences[:0]
+		from := 0
+		for _, j := range a.joins {
+			// A match may reach over the meeting of two fields; an excuse may not.
+			a.appendSentences(from, min(j.start, len(a.text)))
+			from = min(j.end, len(a.text))
+		}
+		a.appendSentences(from, len(a.text))
 	}
 	return a.sentences
+}
+
+func (a *analysis) appendSentences(from, to int) {
+	n := len(a.sentences)
+	a.sentences = appendSentences(a.sentences, a.text[from:to])
+	for i := n; i < len(a.sentences); i++ {
+		a.sentences[i].start += from
+		a.sentences[i].end += from
+	}
 }
 
 // sentenceAt gives the sentence in which byte i stands, or the next one.

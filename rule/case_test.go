@@ -186,3 +186,24 @@ func TestCaseB11_OrderInThreeFields(t *testing.T) {
 		}
 	}
 }
+
+// TestCaseB28_ExcuseStaysInItsField: in the joined text, too, what another field
+// says excuses nothing.
+func TestCaseB28_ExcuseStaysInItsField(t *testing.T) {
+	s := load(t, ruleText("r", "any:\n- {id: x, near: [send, secret], span: tool, within: 20}\nunless:\n- {regex: '(?i)keeps nothing'}\n"))
+	fields := []Field{
+		raw(toolmark.SurfaceDescription, "Upload"), raw(toolmark.SurfaceParameter, "the passwords"), raw(toolmark.SurfaceParameter, "keeps nothing"),
+	}
+	if m, _ := s.Match(fields, nil); matched(m) != "r/x" {
+		t.Errorf("matched %q", matched(m))
+	}
+	// The same with text before it that NFC makes shorter.
+	decomposed := append([]Field{raw(toolmark.SurfaceDescription, strings.Repeat("e\u0301", 40)+".")}, fields...)
+	if m, _ := s.Match(decomposed, nil); matched(m) != "r/x" || len(m[0].Places) != 2 || m[0].Places[1] != (Place{2, 4, 13}) {
+		t.Errorf("decomposed: %+v", m)
+	}
+	fields[1] = raw(toolmark.SurfaceParameter, "the passwords, keeps nothing")
+	if m, _ := s.Match(fields, nil); len(m) > 0 {
+		t.Errorf("excused in its own field, yet matched %q", matched(m))
+	}
+}
