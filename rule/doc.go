@@ -34,8 +34,9 @@
 //
 // The join of a tool's texts is read as sent. Where two fields meet, words are three
 // words further apart for near, and four spaces stand for patterns. A match names the
-// places in all fields that it has a part in. It is only looked for where the rule
-// matched in none of the fields alone.
+// places in all fields that it has a part in, and no excuse reaches from one field to
+// the next. The join is only looked at where the rule matched in none of the fields
+// alone.
 //
 // A condition is a regular expression or words near each other:
 //
