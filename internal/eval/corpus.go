@@ -28,7 +28,9 @@ const (
 )
 
 // honest reports whether nothing should be found in the corpus.
-func (c corpus) honest() bool { return c == benign || c == history || c == hardBenign || c == ownHonest }
+func (c corpus) honest() bool {
+	return c == benign || c == history || c == hardBenign || c == ownHonest
+}
 
 // server is one list to scan with the names of the other servers' tools.
 type server struct {

@@ -245,7 +245,7 @@ func exampleList(b *bytes.Buffer, examples []rule.Example) {
 		}
 		weak := ""
 		if e.By != "" && e.Severity == toolmark.Info {
-			weak = " — info only"
+			weak = " (info only)"
 		}
 		fmt.Fprintf(b, "- %s%s%s\n", cell(e.Text), where, weak)
 	}
