@@ -29,7 +29,7 @@ check: ## what a change must pass before it is sent
 	./scripts/check.sh
 
 bench: build ## the figures of docs/performance.md, as ratios in one run
-	GOMAXPROCS=1 go run ./internal/bench
+	go run ./internal/bench -check
 
 eval: ## detection on ../shared/corpus; writes docs/detection.md
 	go run ./internal/eval -shared $(SHARED)
@@ -38,7 +38,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	./scripts/fuzz.sh $(FUZZTIME)
 
 oracle: build ## BODIES fresh bodies against CPython: 0 may differ
-	TOOLMARK_ORACLE_BODIES=$(BODIES) TOOLMARK_BIN=$(CURDIR)/$(BIN) go test -count=1 -v -timeout 60m -run 'Oracle' ./pin/
+	go run ./test/oracle/run -n $(BODIES) -binary $(BIN)
 
 generate: ## tables and documents that are made from data
 	go generate ./...

@@ -25,7 +25,7 @@ func (e *NotCanonicalError) Error() string {
 const (
 	ReasonDuplicateKey  = "a key stands twice in one object"
 	ReasonLoneSurrogate = "a string holds half a surrogate pair"
-	ReasonInexactNumber = "a number does not survive as a double"
+	ReasonInexactNumber = "a number that is not exactly a double"
 )
 
 // AppendJCS appends v to dst in the form of RFC 8785 (JSON Canonicalization Scheme), or
@@ -36,15 +36,18 @@ const (
 // surrogates, and it prints every number as the shortest decimal that reads back as
 // the same double. That last step is where two values may become one: 2^53+1 and 2^53
 // are the same double and would get the same hash. The rule here: a number is accepted
-// if and only if the decimal value of its literal equals the decimal value of what
-// RFC 8785 prints for it.
+// if its double has a fraction, or if the decimal value of its literal equals the
+// decimal value of what RFC 8785 prints for it.
 //
-// So two accepted numbers that print alike are equal, both being equal to what is
-// printed; and no weaker rule has that property, for a number that differs from its
-// own output differs from the number which is spelled like that output, and that one
-// prints the same. "Exactly a double" is not the rule: 0.1 is no double and must pass,
-// while 2^63, written 9223372036854775808, is one and prints as 9223372036854776000,
-// which is another integer. 1, 1.0 and 1e0 are the same value, and so are 0 and -0.
+// Integers are where JSON readers disagree: some read them exactly, some as doubles. So
+// two accepted integers that print alike are equal, both being equal to what is
+// printed, and what is printed is itself accepted. "Exactly a double" would not do:
+// 2^63, written 9223372036854775808, is one and prints as 9223372036854776000, which is
+// another integer. A number with a fraction is a double for every reader, however many
+// digits are written: 333333333.33333329, which stands in RFC 8785's own example, and
+// 333333333.3333333 are one value, and have one pin too. A literal that is no integer
+// but whose double is one, or that is not zero but whose double is, is refused. 1, 1.0
+// and 1e0 are the same value, and so are 0 and -0.
 func AppendJCS(dst []byte, v *toolmark.Value) ([]byte, error) {
 	var scratch [128]int32
 	j := jcs{order: order{indexes: scratch[:0]}}

@@ -217,12 +217,15 @@ func appendScientific(dst, digits []byte, exp, width int) []byte {
 	return strconv.AppendInt(dst, int64(exp), 10)
 }
 
-// survives reports whether a literal's decimal value is the one that RFC 8785 prints
-// for it, and gives the double. See AppendJCS for why that is the rule.
+// survives reports whether a literal keeps its value in RFC 8785's form, and gives the
+// double. See AppendJCS for the rule and its reason.
 func survives(literal string) (float64, bool) {
 	f := parseDouble(literal)
 	if math.IsInf(f, 0) {
 		return 0, false
+	}
+	if f != math.Trunc(f) {
+		return f, true
 	}
 	d := parseDecimal(literal)
 	if f == 0 {

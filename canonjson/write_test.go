@@ -84,9 +84,7 @@ func TestManyMembers(t *testing.T) {
 	})
 }
 
-// TestRFC8785 is the example of section 3.2.2, and its result in section 3.2.4. One of
-// its numbers, 333333333.33333329, is a spelling that AppendJCS refuses because
-// 333333333.3333333 would get the same bytes; it is held against its printed form alone.
+// TestRFC8785 is the example of section 3.2.2, and its result in section 3.2.4.
 func TestRFC8785(t *testing.T) {
 	const text = `{
   "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -94,14 +92,7 @@ func TestRFC8785(t *testing.T) {
   "literals": [null, true, false]
 }`
 	const want = `{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`
-	var refused *NotCanonicalError
-	if _, err := AppendJCS(nil, mustParse(t, text)); !errors.As(err, &refused) || refused.Pointer != "/numbers/0" {
-		t.Errorf("error %v, want a refusal at /numbers/0", err)
-	}
-	if got := string(appendECMAScript(nil, parseDouble("333333333.33333329"))); got != "333333333.3333333" {
-		t.Errorf("333333333.33333329 prints as %s", got)
-	}
-	got, err := AppendJCS(nil, mustParse(t, strings.Replace(text, "333333333.33333329", "333333333.3333333", 1)))
+	got, err := AppendJCS(nil, mustParse(t, text))
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}

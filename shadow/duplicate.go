@@ -25,7 +25,7 @@ func Duplicates(tools []toolmark.Tool) []toolmark.Finding {
 	for i := range tools {
 		groups[i] = i
 		norm := textcheck.NormalName(tools[i].Name)
-		for _, key := range [...]string{"name " + norm, "look " + textcheck.Skeleton(norm)} {
+		for _, key := range [...]string{"name " + norm, "look " + textcheck.NameSkeleton(tools[i].Name)} {
 			j, seen := first[key]
 			if !seen {
 				first[key] = i

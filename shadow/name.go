@@ -54,7 +54,7 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 			o := other{server: server.Name, tool: tool, norm: textcheck.NormalName(tool)}
 			n.others = append(n.others, o)
 			n.byNorm[o.norm] = append(n.byNorm[o.norm], at)
-			skeleton := skeletonOf(tool)
+			skeleton := textcheck.NameSkeleton(tool)
 			n.bySkel[skeleton] = append(n.bySkel[skeleton], at)
 			n.byLength[len(o.norm)] = append(n.byLength[len(o.norm)], at)
 			for _, key := range nearKeys(o.norm) {
@@ -80,10 +80,6 @@ func (n *Names) addMembers(v *toolmark.Value) {
 	}
 }
 
-// skeletonOf compares what two normalised names look like, so that case and
-// separators do not hide a look-alike.
-func skeletonOf(name string) string { return textcheck.Skeleton(textcheck.NormalName(name)) }
-
 // ByName reports each tool of another server whose name this one has, or seems to
 // have: one finding for each, high; a near miss is medium, since it may be chance.
 func (n *Names) ByName(tool string, index int) []toolmark.Finding {
@@ -102,7 +98,7 @@ func (n *Names) ByName(tool string, index int) []toolmark.Finding {
 			matched[at] = MatchNormalized
 		}
 	}
-	for _, at := range n.bySkel[skeletonOf(tool)] {
+	for _, at := range n.bySkel[textcheck.NameSkeleton(tool)] {
 		if matched[at] == "" {
 			matched[at] = MatchConfusable
 		}
