@@ -154,6 +154,7 @@ func (p *program) pinLines(cmd *cobra.Command, args []string, f *pinFlags) error
 			return usage("--%s has no meaning with --lines", flag)
 		}
 	}
+	p.env.steady()
 	return answerLines(cmd.Context(), p.stdin, p.stdout, func(dst, line []byte, tooLong bool) []byte {
 		switch {
 		case tooLong:

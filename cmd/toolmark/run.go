@@ -55,6 +55,9 @@ func (p *program) finish(cmd *cobra.Command, err error) int {
 		return exitClean
 	case errors.As(err, &code):
 		return int(code)
+	case errors.Is(err, context.Canceled):
+		p.complain("interrupted before the end")
+		return exitFailed
 	case !p.started:
 		p.complain(err.Error())
 		p.say("Run '" + cmd.CommandPath() + " --help' for how to use it.")

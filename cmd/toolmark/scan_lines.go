@@ -33,6 +33,7 @@ func (p *program) scanLines(cmd *cobra.Command, args []string, f *scanFlags, sco
 	if err != nil {
 		return err
 	}
+	p.env.steady()
 	var failed, unfinished atomic.Bool
 	err = answerLines(cmd.Context(), p.stdin, p.stdout, func(dst, line []byte, tooLong bool) []byte {
 		rep, err := scanBody(cmd.Context(), scanner, line, tooLong, scope)

@@ -23,6 +23,9 @@ import (
 // maxFile is the most bytes of a file or of standard input.
 const maxFile = 8 << 20
 
+// small is the most bytes of a list that needs little memory.
+const small = 512 << 10
+
 // atOnce is the most sources read at the same time.
 const atOnce = 8
 
@@ -194,6 +197,7 @@ func (p *program) read(ctx context.Context, s *source, timeout time.Duration, ba
 		return p.readFile(s.path)
 	}
 	name := s.name()
+	p.env.steady()
 	snapshot, err := probe.Probe(ctx, s.live, probe.Options{
 		Timeout: timeout, ClientVersion: version(), Now: p.env.now,
 		Progress: func(stage string) { bar.show(name, stage) },
@@ -211,6 +215,9 @@ func (p *program) readFile(path string) (*toolmark.Snapshot, error) {
 			return nil, &toolmark.Error{Code: toolmark.ErrNotFound, Message: path + ": no such file; to start a command put -- before it, as in: -- " + path}
 		}
 		return nil, err
+	}
+	if len(data) > small {
+		p.env.steady()
 	}
 	value, err := canonjson.Parse(data, canonjson.Options{MaxBytes: maxFile})
 	if err != nil {

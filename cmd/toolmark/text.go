@@ -61,6 +61,9 @@ func (p *program) text(args []string, f *textFlags) error {
 	if err := checkUTF8(path, data); err != nil {
 		return err
 	}
+	if len(data) > small {
+		p.env.steady()
+	}
 	text := string(data)
 	if f.sanitize {
 		return p.write([]byte(textcheck.Sanitize(text)))
