@@ -104,6 +104,10 @@ func (n *Names) classify(text string, s span, start, end int) (mention, byte) {
 			}
 		}
 	}
+	if head, tail, ok := strings.Cut(token, "."); ok && tail != "" && serverName(head) {
+		m.server, m.tool, m.known = head, tail, true
+		return m, 'f'
+	}
 	if o, ok := n.misspelt(norm, built || inQuotes); ok && !n.members[norm] {
 		return m.of(o), 'f'
 	}
@@ -116,6 +120,13 @@ func (n *Names) classify(text string, s span, start, end int) (mention, byte) {
 		return mention{}, 0
 	}
 	return m, 'f'
+}
+
+// serverName reports whether a qualifier says of itself that it is a server's:
+// BillingServer.refund, mail-mcp.send. Then no list of servers is needed to know it.
+func serverName(head string) bool {
+	lower := strings.ToLower(head)
+	return len(lower) > len("server") && strings.HasSuffix(lower, "server") || strings.HasPrefix(lower, "mcp-") || strings.HasSuffix(lower, "-mcp") || strings.HasSuffix(lower, "_mcp")
 }
 
 func (m mention) of(o other) mention {

@@ -46,7 +46,9 @@ const (
 	wide = `[^` + markForeign + `]`
 	// a foreign tool with what may cling to its name
 	named = foreign + "[`'’\"*)]*(?:s\\b)?" + `(?:\)|\s+(?:tool|function|method|command|server)s?)*`
-	when  = `\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+`
+	// "(mcp_mail) send" is one tool with its server before it
+	before = `(?:` + foreign + `[)\]\s:]{1,3})?`
+	when   = `\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+`
 	// what is done to a tool that one wants to be used differently
 	change = `\b(?:chang\w*|alter\w*|modif\w*|overrid\w*|overwrit\w*|re-?rout\w*|re-?direct\w*|replac\w*|swap\w*|` +
 		`substitut\w*|append\w*|prepend\w*|includ\w*|insert\w*|attach\w*|add\w*|set|bcc\w*|cc|copy|copies|forward\w*|` +
@@ -73,10 +75,10 @@ var sways = sync.OnceValue(func() []sway {
 			foreign + gap + `{0,8}(?:の代わりに|ではなく|を使わず|대신|말고|के\s+बजाय|की\s+जगह|के\s+स्थान\s+पर|yerine)`)},
 		// a change of how it is used
 		{alters: true, needs: words("called invoked run executed triggered"), pattern: compile(
-			`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+` + gap + `{0,40}` + named +
+			`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+` + gap + `{0,40}` + before + named +
 				`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)` + wide + `{0,80}` + change)},
 		{called: true, alters: true, needs: words("used present available requested"), pattern: compile(
-			when + gap + `{0,40}` + named + `\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + wide + `{0,80}` + change)},
+			when + gap + `{0,40}` + before + named + `\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + wide + `{0,80}` + change)},
 		{alters: true, needs: words("call use invoke run execute"), pattern: compile(
 			when + `(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+` + gap + `{0,20}` + named + wide + `{0,80}` + change)},
 		{alters: true, needs: words("call invocation request"), pattern: compile(
@@ -216,11 +218,8 @@ func (n *Names) references(text string) []reference {
 					continue
 				}
 				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
-					i := strings.Count(part[:at[0]], markForeign)
-					if !strings.Contains(part[at[0]:at[1]], markForeign) {
-						continue
-					}
-					m := &mentions[first+i]
+					// The last mark of a match is the tool; one before it its server.
+					m := &mentions[first+strings.Count(part[:at[1]], markForeign)-1]
 					if sw.known && !m.known || sw.called && !m.known && !m.called || !sw.alters && m.has(found) {
 						continue
 					}

@@ -142,8 +142,11 @@ func utf16Text(b []byte) (string, bool) {
 }
 
 // prose is readable with the bar set for what may as well be random: at least eight
-// characters and for the most part letters and spaces.
+// characters and for the most part letters and spaces, or a command line.
 func prose(b []byte) (string, bool) {
+	if commandLine(b) {
+		return string(b), true
+	}
 	text, ok := readable(b)
 	if !ok {
 		return "", false
@@ -156,6 +159,31 @@ func prose(b []byte) (string, bool) {
 		}
 	}
 	return text, total >= 8 && letters*2 >= total
+}
+
+// commandLine reports whether bytes may be a command line, which has digits and signs
+// where prose has letters: printable ASCII throughout (of random bytes one run of
+// twelve in a hundred thousand is), with words in it.
+func commandLine(b []byte) bool {
+	if len(b) < 12 {
+		return false
+	}
+	spaces, letters, longest := 0, 0, 0
+	for _, c := range b {
+		switch {
+		case c == ' ':
+			spaces++
+		case c < ' ' && c != '\n' && c != '\t' && c != '\r' || c >= 0x7f:
+			return false
+		}
+		if !isASCIILetter(c) {
+			letters = 0
+			continue
+		}
+		letters++
+		longest = max(longest, letters)
+	}
+	return spaces > 0 && longest >= 3
 }
 
 // hexRuns finds runs of hex digits, unbroken or in pairs with a space or colon
