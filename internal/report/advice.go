@@ -81,6 +81,16 @@ var readings = map[string]string{
 	"decoded:rot13":              "with its letters turned by 13 places (rot13)",
 }
 
+// decoded says how a location was read and what the text says then, for one line; ""
+// where it was read as sent.
+func decoded(loc *toolmark.Location) string {
+	words := inWords(loc.Reading)
+	if words == "" || loc.Excerpt == "" {
+		return ""
+	}
+	return words + ": " + oneLine(string(loc.Excerpt))
+}
+
 // inWords gives the reading of a location in words; "" where it is the text as sent.
 func inWords(reading string) string {
 	if words, ok := readings[reading]; ok {

@@ -68,7 +68,7 @@ func (n *Inspection) WriteText(w io.Writer, opt TextOptions) error {
 		{"hidden in tag characters: ", n.Found.TagPayload}, {"decoded: ", n.Found.Payload},
 	} {
 		if p.text != "" {
-			for _, row := range layOut([]piece{{text: p.what}, {text: oneLine(p.text), matched: true}}, t.width, t.s) {
+			for _, row := range layOut([]piece{{text: p.what}, {text: oneLine(p.text), matched: bool(t.s)}}, t.width, t.s) {
 				t.line(0, row)
 			}
 		}
@@ -80,14 +80,18 @@ func (n *Inspection) WriteText(w io.Writer, opt TextOptions) error {
 
 func (t *textWriter) hit(text string, offset int, h *textcheck.Hit) {
 	severity := SeverityOf(h.Kind)
-	t.line(2, fmt.Sprintf("%s  %s  %s", t.s.bold(fmt.Sprintf("%d:%d", h.Line, h.Column)), t.s.severity(severity, h.Kind.String()), oneLine(h.Name)))
+	head := t.s.bold(fmt.Sprintf("%d:%d", h.Line, h.Column)) + "  " + t.s.severity(severity, h.Kind.String())
+	if h.Kind.Hidden() {
+		head += "  " + oneLine(h.Name)
+	}
+	t.line(2, head)
 	rest := text[offset:]
 	length := toolmark.ByteOffset(rest, h.End-h.Start)
-	if h.End-h.Start > 1 {
+	if h.Kind.Hidden() && h.End-h.Start > 1 {
 		t.paragraph(6, "", strings.Join(codePoints(rest[:length]), " "), t.s.dim)
 	}
 	if h.Decoded != "" {
-		for i, row := range layOut([]piece{{text: "says: "}, {text: oneLine(h.Decoded), matched: true}}, t.width-6, t.s) {
+		for i, row := range layOut([]piece{{text: "says: "}, {text: oneLine(h.Decoded), matched: bool(t.s)}}, t.width-6, t.s) {
 			if i < 8 {
 				t.line(6, row)
 			}

@@ -147,6 +147,9 @@ func (d *Document) junitText(src *Source, f *toolmark.Finding) string {
 		if text, _, ok := src.place(f, loc); ok {
 			line += ": " + xmlText(flat(cutOut(text, around(loc)...)))
 		}
+		if says := decoded(loc); says != "" {
+			line += " (" + xmlText(says) + ")"
+		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")

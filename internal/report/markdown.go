@@ -117,6 +117,9 @@ func (d *Document) markdownFinding(b *strings.Builder, src *Source, f *toolmark.
 	if text, _, ok := src.place(f, loc); ok {
 		fmt.Fprintf(b, "    %s\n", code(flat(cutOut(text, around(loc)...))))
 	}
+	if words := inWords(loc.Reading); words != "" && loc.Excerpt != "" {
+		fmt.Fprintf(b, "    %s: %s\n", words, code(string(loc.Excerpt)))
+	}
 }
 
 // code gives hostile text as one code span: hidden characters spelled out, on one

@@ -194,6 +194,9 @@ func (d *Document) sarifResults(src *Source, lines *ruler, f *toolmark.Finding, 
 		if isText {
 			message += ": " + flat(cutOut(text, around(loc)...))
 		}
+		if says := decoded(loc); says != "" {
+			message += " (" + says + ")"
+		}
 		if f.Index < 0 && loc.Pointer == "" {
 			at = src.list()
 		}

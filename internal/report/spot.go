@@ -10,14 +10,22 @@ import (
 )
 
 // spot is one piece of one text that is shown once: places of a finding that are
-// about the same string and rule and stand close together.
+// about the same string and stand close together.
 type spot struct {
 	first  *toolmark.Location
+	places map[placed]bool
 	ranges [][2]int // code points, in order, apart from each other
-	kinds  []string
+	rules  []string // opaque references, each once
+	kinds  []string // one for each place
 	// readings are in words, with what the text says in each; the text as sent is none.
 	readings []string
 	says     []string
+}
+
+// placed is a place without its reading.
+type placed struct {
+	start, end int
+	kind       string
 }
 
 // closeBy is how far apart places may stand to be shown in one piece.
@@ -26,14 +34,10 @@ const closeBy = 40
 // spots puts the places of a finding together. They keep the order in which the
 // finding lists them, but for those that join an earlier one.
 func spots(places []toolmark.Location) []spot {
-	type key struct {
-		pointer toolmark.Text
-		rule    string
-	}
-	groups := map[key][]*toolmark.Location{}
-	var order []key
+	groups := map[toolmark.Text][]*toolmark.Location{}
+	var order []toolmark.Text
 	for i := range places {
-		k := key{places[i].Pointer, places[i].Rule}
+		k := places[i].Pointer
 		if groups[k] == nil {
 			order = append(order, k)
 		}
@@ -46,7 +50,7 @@ func spots(places []toolmark.Location) []spot {
 		from := len(out)
 		for _, loc := range group {
 			if n := len(out); n == from || loc.Start > out[n-1].end()+closeBy {
-				out = append(out, spot{first: loc})
+				out = append(out, spot{first: loc, places: map[placed]bool{}})
 			}
 			out[len(out)-1].add(loc)
 		}
@@ -67,12 +71,16 @@ func (s *spot) add(loc *toolmark.Location) {
 	} else if loc.End > loc.Start {
 		s.ranges = append(s.ranges, [2]int{loc.Start, loc.End})
 	}
-	if loc.Kind != "" {
+	if p := (placed{loc.Start, loc.End, loc.Kind}); loc.Kind != "" && !s.places[p] {
+		s.places[p] = true
 		s.kinds = append(s.kinds, loc.Kind)
+	}
+	if loc.Rule != "" && !slices.Contains(s.rules, loc.Rule) {
+		s.rules = append(s.rules, loc.Rule)
 	}
 	if words := inWords(loc.Reading); words != "" && !slices.Contains(s.readings, words) {
 		s.readings = append(s.readings, words)
-		if loc.Excerpt != "" {
+		if loc.Excerpt != "" && !slices.Contains(s.says, string(loc.Excerpt)) {
 			s.says = append(s.says, string(loc.Excerpt))
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -189,6 +190,8 @@ func (t *textWriter) tool(src *Source, findings []toolmark.Finding) {
 	}
 	t.line(0, "")
 	t.line(2, t.s.bold(name))
+	// Here the worst comes first; everywhere else the order is the contract's.
+	slices.SortStableFunc(shown, func(a, b toolmark.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i := range shown {
 		t.finding(src, &shown[i])
 	}
@@ -201,26 +204,28 @@ func (t *textWriter) finding(src *Source, f *toolmark.Finding) {
 	t.evidence(f)
 	advice := Advice(f.Code)
 	found := spots(f.Places())
-	rule := ""
+	named := ""
 	for i := range found {
 		if i == fewPlaces && !t.opt.Verbose {
 			t.line(6, t.s.dim(fmt.Sprintf("… and %s; --verbose shows all", Plural(len(found)-i, "more place"))))
 			break
 		}
-		loc := found[i].first
-		if loc.Rule != "" && loc.Rule != rule {
-			rule = loc.Rule
+		for j, rule := range found[i].rules {
+			if rule == named {
+				continue
+			}
+			named = rule
 			r, known := t.doc.rule(rule)
 			if t.example == "" {
 				t.example = rule
 			}
 			if known {
 				t.paragraph(6, "rule ", oneLine(r.Title)+" ("+oneLine(r.ID)+", "+r.Reference+")", t.s.hint)
-				if r.Fix != "" && i == 0 {
-					advice = firstSentence(r.Fix)
-				}
 			} else {
 				t.line(6, t.s.hint("rule "+oneLine(rule)))
+			}
+			if known && r.Fix != "" && i == 0 && j == 0 {
+				advice = firstSentence(r.Fix)
 			}
 		}
 		t.place(src, f, &found[i])
@@ -239,7 +244,7 @@ func (t *textWriter) evidence(f *toolmark.Finding) {
 			text toolmark.Text
 		}{{"hidden in tag characters: ", d.DecodedTagPayload}, {"decoded: ", d.DecodedPayload}} {
 			if p.text != "" {
-				for i, row := range layOut([]piece{{text: p.what}, {text: oneLine(string(p.text)), matched: true}}, t.width-8, t.s) {
+				for i, row := range layOut([]piece{{text: p.what}, {text: oneLine(string(p.text)), matched: bool(t.s)}}, t.width-8, t.s) {
 					if i < 8 {
 						t.line(8, row)
 					}
@@ -279,7 +284,7 @@ func (t *textWriter) place(src *Source, f *toolmark.Finding, at *spot) {
 	case at.first.Excerpt != "":
 		rows = layOut([]piece{{text: oneLine(string(at.first.Excerpt))}}, t.width-10, t.s)
 	}
-	if at.first.Rule != "" {
+	if len(at.rules) > 0 {
 		for _, says := range at.says {
 			rows = append(rows, layOut([]piece{{text: "reads: "}, {text: oneLine(says)}}, t.width-10, t.s)...)
 		}
