@@ -46,8 +46,11 @@ func (l *loader) finish() {
 
 func (l *loader) useExcuses(list []*excuse) {
 	for _, e := range list {
-		e.number = l.set.excuses
+		if e.number > 0 {
+			continue // that of another alternative, too
+		}
 		l.set.excuses++
+		e.number = l.set.excuses
 		l.use(&e.condition)
 	}
 }
@@ -64,7 +67,7 @@ func (l *loader) use(c *condition) {
 	if n == nil {
 		return
 	}
-	for _, list := range [][]*family{n.families, n.without, n.opens, {n.not, n.omit}} {
+	for _, list := range [][]*family{n.families, n.without, n.opens, {n.not, n.omit, n.notAfter}} {
 		for _, f := range list {
 			if f == nil || f.set >= 0 {
 				continue

@@ -40,19 +40,25 @@ func (c *conditionReader) decoders() map[string]func(key, value *yaml.Node) {
 			c.near.opening = true
 			c.near.opens = c.familyList(v)
 		}),
+		"clause": beside(func(v *yaml.Node) {
+			r.oneOf(v, "same")
+			c.near.clause = true
+		}),
 		"negated": beside(func(v *yaml.Node) {
 			r.oneOf(v, "skip")
 			c.near.negated = true
 			c.near.not = c.family(v, familyNot)
 			c.near.omit = r.l.set.families[familyOmit]
+			c.near.notAfter = r.l.set.families[familyNotAfter]
 		}),
 	}
 }
 
 // The families that "negated: skip" reads.
 const (
-	familyNot  = "not"
-	familyOmit = "omit"
+	familyNot      = "not"
+	familyOmit     = "omit"
+	familyNotAfter = "not-after"
 )
 
 func (c *conditionReader) given() bool { return c.regex != nil || c.families != nil }

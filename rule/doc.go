@@ -22,6 +22,18 @@
 //	downgrade:                 optional: excuses, which make a match info
 //	examples:                  match: and clean:, two or more each; best kept last
 //
+// # Extensions
+//
+// A file <language>/<id>.yaml, in a folder named by a language tag (BCP 47), gives the
+// rule with that id more alternatives for one language:
+//
+//	extends: conceal-from-user
+//	any:                       alternatives, whose ids begin with <language>-
+//	unless:                    optional, as downgrade: is; for these alternatives only
+//	examples:                  as in a rule
+//
+// All else, excuses too, the alternatives have from the rule.
+//
 // # Alternatives
 //
 // An alternative has an id, and either one condition or, under all:, two to four that
@@ -48,6 +60,7 @@
 //	order: given               given, or any
 //	without: [permission]      families with no word inside the stretch
 //	opens: [please, then]      the first word opens a clause; only these stand before it
+//	clause: same               no clause ends inside the stretch
 //	negated: skip              no match where a negation governs the first word
 //
 // Regular expressions are those of package regexp (RE2: no look-around, linear time);
@@ -59,7 +72,10 @@
 //
 // A negation governs a word if a word of the family not stands before it in its
 // clause, with at most three words between them and none of the family omit
-// ("forget", "fail") among those.
+// ("forget", "fail") among those. So does a word of the family not-after right behind
+// the last word of the condition; in scripts without spaces, six characters of a verb's
+// ending may stand between. Where the negation itself is to be found, its family is
+// one of near like any other, with order: any where it may follow.
 //
 // An excuse is a condition, quoted: true (the match stands inside quotation marks of
 // its sentence), or both, and says where the condition is looked for:
@@ -85,7 +101,7 @@
 // word is letters, marks and digits with apostrophes inside. In scripts written
 // without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) entries match anywhere, and
 // each character counts as half a word. An entry that ends in Hangul matches with any
-// ending. In names (of tools and parameters, and values of one word) words end at _ - .
+// ending, if it has two syllables or more; of one, write 읽*. In names (of tools and parameters, and values of one word) words end at _ - .
 // and at capital letters too.
 //
 // # Sentences

@@ -44,7 +44,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := []string{"id", "title", "act", "severity", "explain", "fix", "references", "surfaces", "readings", "any", "unless", "downgrade", "examples", "span", "all", "quoted", "around"}
+	keys := []string{"id", "extends", "title", "act", "severity", "explain", "fix", "references", "surfaces", "readings", "any", "unless", "downgrade", "examples", "span", "all", "quoted", "around"}
 	for key := range (&ruleReader{}).newCondition().decoders() {
 		keys = append(keys, key)
 	}

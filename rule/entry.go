@@ -74,10 +74,11 @@ func parseEntry(text, language string) (entry, error) {
 			return entry{}, fmt.Errorf("%q: a word without letters", text)
 		}
 		last, _ := utf8.DecodeLastRuneInString(p.text)
-		if unicode.Is(unicode.Hangul, last) {
+		hangul, letters := unicode.Is(unicode.Hangul, last), utf8.RuneCountInString(p.text)
+		if hangul && letters > 1 {
 			p.after = true // particles are written onto the noun
 		}
-		if (p.before || p.after) && utf8.RuneCountInString(p.text) < 2 {
+		if (p.before || p.after && !hangul) && letters < 2 {
 			return entry{}, fmt.Errorf("%q: a word with * needs two letters or more", text)
 		}
 		e.parts = append(e.parts, p)

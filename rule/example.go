@@ -3,7 +3,6 @@ package rule
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -23,20 +22,68 @@ type Example struct {
 	// Severity is that of the match: the rule's, or toolmark.Info where the example
 	// says that a downgrade weakens it.
 	Severity toolmark.Severity
-	// Line is the line in the rule's file.
+	weakened bool
+	// File and Line say where it stands: in the rule's file, or in one that extends it.
+	File string
 	Line int
 }
 
 // Examples are the examples of a rule.
 type Examples struct{ Match, Clean []Example }
 
-// Examples gives the rule's examples, decoding them where that was deferred.
-func (r *Rule) Examples() (Examples, error) { return r.examples() }
+// Examples gives the rule's examples, those of the files that extend it last. It
+// decodes them where that was deferred.
+func (r *Rule) Examples() (Examples, error) {
+	var all Examples
+	for i := range r.sources {
+		examples, err := r.sources[i].read(r.ID)
+		if err != nil {
+			return Examples{}, err
+		}
+		all.Match = append(all.Match, examples.Match...)
+		all.Clean = append(all.Clean, examples.Clean...)
+	}
+	for i := range all.Match {
+		if !all.Match[i].weakened {
+			all.Match[i].Severity = r.Severity
+		}
+	}
+	return all, nil
+}
+
+// exampleSource is a file with examples: decoded, or, where text is not nil, not yet.
+type exampleSource struct {
+	file     string
+	text     []byte
+	examples Examples
+}
+
+func (s *exampleSource) read(rule string) (Examples, error) {
+	if s.text == nil {
+		return s.examples, nil
+	}
+	reader := &ruleReader{reader: reader{file: s.file, rule: rule}}
+	n := reader.document(s.text, yaml.MappingNode)
+	if n == nil {
+		return Examples{}, errors.Join(reader.faults...)
+	}
+	var examples Examples
+	found := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "examples" {
+			examples, found = reader.readExamples(n.Content[i+1]), true
+		}
+	}
+	if !found {
+		reader.fault(n.Line, "key %q is missing", "examples")
+	}
+	return examples, errors.Join(reader.faults...)
+}
 
 const minExamples = 2
 
 // readExamples decodes the examples and sees that there are enough of them.
-func (r *ruleReader) readExamples(n *yaml.Node) {
+func (r *ruleReader) readExamples(n *yaml.Node) Examples {
 	var examples Examples
 	r.members(n, map[string]func(key, value *yaml.Node){
 		"match": func(_, v *yaml.Node) { examples.Match = r.exampleList(v, true) },
@@ -45,7 +92,7 @@ func (r *ruleReader) readExamples(n *yaml.Node) {
 	if len(r.faults) == 0 && (len(examples.Match) < minExamples || len(examples.Clean) < minExamples) {
 		r.fault(n.Line, "needs at least %d examples that match and %d that are clean", minExamples, minExamples)
 	}
-	r.rule.examples = func() (Examples, error) { return examples, nil }
+	return examples
 }
 
 func (r *ruleReader) exampleList(v *yaml.Node, match bool) []Example {
@@ -55,7 +102,7 @@ func (r *ruleReader) exampleList(v *yaml.Node, match bool) []Example {
 	}
 	list := make([]Example, 0, len(v.Content))
 	for _, item := range v.Content {
-		e := Example{Surface: toolmark.SurfaceDescription, Severity: r.rule.Severity, Line: item.Line}
+		e := Example{Surface: toolmark.SurfaceDescription, File: r.file, Line: item.Line}
 		decoders := map[string]func(key, value *yaml.Node){
 			"text": func(_, v *yaml.Node) { e.Text = r.text(v) },
 			"tool": func(_, v *yaml.Node) { e.Tool = v },
@@ -73,7 +120,7 @@ func (r *ruleReader) exampleList(v *yaml.Node, match bool) []Example {
 			decoders["by"] = func(_, v *yaml.Node) { e.By = r.text(v) }
 			decoders["severity"] = func(_, v *yaml.Node) {
 				r.oneOf(v, "info")
-				e.Severity = toolmark.Info
+				e.Severity, e.weakened = toolmark.Info, true
 			}
 		}
 		if !r.members(item, decoders, required...) {
@@ -88,29 +135,6 @@ func (r *ruleReader) exampleList(v *yaml.Node, match bool) []Example {
 		list = append(list, e)
 	}
 	return list
-}
-
-// deferExamples decodes the examples when they are first asked for.
-func (r *Rule) deferExamples() {
-	r.examples = sync.OnceValues(func() (Examples, error) {
-		reader := &ruleReader{reader: reader{file: r.File, rule: r.ID}, rule: &Rule{Severity: r.Severity}}
-		n := reader.document(r.source, yaml.MappingNode)
-		if n == nil {
-			return Examples{}, errors.Join(reader.faults...)
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == "examples" {
-				reader.readExamples(n.Content[i+1])
-			}
-		}
-		if reader.rule.examples == nil {
-			reader.fault(n.Line, "key %q is missing", "examples")
-		}
-		if len(reader.faults) > 0 {
-			return Examples{}, errors.Join(reader.faults...)
-		}
-		return reader.rule.examples()
-	})
 }
 
 // Fields gives the fields of the example: its text, or the texts of its tool in the
@@ -210,4 +234,4 @@ func eachString(n *yaml.Node, at string, use func(pointer, text string)) {
 }
 
 // where names the example's place for an error.
-func (e *Example) where(r *Rule) string { return fmt.Sprintf("%s:%d: rule %s", r.File, e.Line, r.ID) }
+func (e *Example) where(r *Rule) string { return fmt.Sprintf("%s:%d: rule %s", e.File, e.Line, r.ID) }

@@ -57,12 +57,12 @@ func (a *analysis) excusedBy(e *excuse, m match) bool {
 }
 
 func (a *analysis) excuseState(e *excuse) *excuseState {
-	state := &a.excuses[e.number]
+	state := &a.excuses[e.number-1]
 	if state.used {
 		return state
 	}
 	state.used = true
-	a.usedExcuses = append(a.usedExcuses, e.number)
+	a.usedExcuses = append(a.usedExcuses, e.number-1)
 	if e.near != nil {
 		a.eachNear(e.near, SpanField, func(m match) bool {
 			state.near = append(state.near, m.extent)

@@ -44,7 +44,7 @@ type Options struct {
 
 // Load reads a rule set: every .yaml file below the root of fsys is a rule, apart
 // from words/*.yaml, which are word families, and retired.yaml, the list of ids that
-// must never be used again. Files and folders whose names begin with a dot or an
+// must never be used again; <language>/<id>.yaml may extend a rule. Files and folders whose names begin with a dot or an
 // underscore are passed over. The error joins all faults, each with file, line and
 // rule.
 func Load(fsys fs.FS) (*Set, error) { return Options{}.Load(fsys) }
@@ -101,15 +101,21 @@ func (o Options) Load(fsys fs.FS) (*Set, error) {
 	}); err != nil {
 		return nil, err
 	}
+	var extensions []*extension
 	for _, r := range readers {
 		l.faults = append(l.faults, r.faults...)
-		if r.rule != nil && len(r.faults) == 0 {
+		switch {
+		case len(r.faults) > 0:
+		case r.extension != nil:
+			extensions = append(extensions, r.extension)
+		case r.rule != nil:
 			l.set.rules = append(l.set.rules, r.rule)
 		}
 		for _, id := range r.retired {
 			l.set.retired[id] = true
 		}
 	}
+	l.extend(extensions)
 	l.finish()
 	if len(l.faults) > 0 {
 		return nil, fmt.Errorf("load rules: %w", errors.Join(l.faults...))
@@ -195,8 +201,10 @@ type ruleReader struct {
 	l    *loader
 	rule *Rule
 
-	toolExcuses []int    // lines of excuses with span tool
-	retired     []string // in place of a rule
+	toolExcuses []int      // lines of excuses with span tool
+	examples    *yaml.Node // nil where they were cut off
+	extension   *extension // the file extends a rule
+	retired     []string   // in place of a rule
 }
 
 // withoutExamples cuts the examples off, where they are the last member.
@@ -223,7 +231,7 @@ func (l *loader) readFile(file string, data []byte) *ruleReader {
 		}
 		return r
 	}
-	r.rule = &Rule{File: file, source: data, index: -1}
+	r.rule = &Rule{File: file, index: -1}
 	head := data
 	required := []string{"id", "title", "act", "severity", "explain", "fix", "any", "examples"}
 	if l.options.Deferred {
@@ -234,6 +242,13 @@ func (l *loader) readFile(file string, data []byte) *ruleReader {
 	}
 	if n := r.document(head, yaml.MappingNode); n != nil {
 		r.read(n, required)
+		source := exampleSource{file: file}
+		if r.examples != nil {
+			source.examples = r.readExamples(r.examples)
+		} else {
+			source.text = data
+		}
+		r.rule.sources = []exampleSource{source}
 	}
 	return r
 }
@@ -241,16 +256,21 @@ func (l *loader) readFile(file string, data []byte) *ruleReader {
 func (r *ruleReader) read(n *yaml.Node, required []string) {
 	rule := r.rule
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == "id" {
-			r.reader.rule = n.Content[i+1].Value
+		switch key, value := n.Content[i], n.Content[i+1]; key.Value {
+		case "id":
+			r.reader.rule = value.Value
 			rule.ID = r.reader.rule
+		case "extends":
+			r.reader.rule = value.Value
+			r.extends(key, value, n, required)
+			return
 		}
 	}
 	str := func(into *string) func(_, v *yaml.Node) {
 		return func(_, v *yaml.Node) { *into = strings.TrimSpace(r.text(v)) }
 	}
-	var examples *yaml.Node
-	r.members(n, map[string]func(key, value *yaml.Node){
+	decoders := r.sharedDecoders()
+	maps.Copy(decoders, map[string]func(key, value *yaml.Node){
 		"id": func(_, v *yaml.Node) { r.id(v) }, "title": str(&rule.Title), "explain": str(&rule.Explain), "fix": str(&rule.Fix),
 		"act": func(_, v *yaml.Node) {
 			act, err := ParseAct(r.text(v))
@@ -277,22 +297,28 @@ func (r *ruleReader) read(n *yaml.Node, required []string) {
 			}
 			rule.surfaces = maskOf(rule.Surfaces)
 		},
-		"readings":  func(_, v *yaml.Node) { rule.Readings = r.texts(v) },
+		"readings": func(_, v *yaml.Node) { rule.Readings = r.texts(v) },
+	})
+	r.members(n, decoders, required...)
+	if rule.Severity == toolmark.High {
+		r.refuseToolExcuses(r.toolExcuses)
+	}
+}
+
+// sharedDecoders are those of the members that a rule and its extensions have.
+func (r *ruleReader) sharedDecoders() map[string]func(key, value *yaml.Node) {
+	rule := r.rule
+	return map[string]func(key, value *yaml.Node){
 		"any":       func(_, v *yaml.Node) { r.alternatives(v) },
 		"unless":    func(_, v *yaml.Node) { rule.unless = r.excuses(v) },
 		"downgrade": func(_, v *yaml.Node) { rule.downgrade = r.excuses(v) },
-		"examples":  func(_, v *yaml.Node) { examples = v },
-	}, required...)
-	if rule.Severity == toolmark.High {
-		for _, line := range r.toolExcuses {
-			r.fault(line, "a rule of severity high has no excuse with span tool: one honest word anywhere would launder an order")
-		}
+		"examples":  func(_, v *yaml.Node) { r.examples = v },
 	}
-	if examples != nil {
-		r.readExamples(examples)
-		rule.source = nil
-	} else {
-		rule.deferExamples()
+}
+
+func (r *reader) refuseToolExcuses(lines []int) {
+	for _, line := range lines {
+		r.fault(line, "a rule of severity high has no excuse with span tool: one honest word anywhere would launder an order")
 	}
 }
 
@@ -316,7 +342,7 @@ func (r *ruleReader) alternatives(v *yaml.Node) {
 	}
 	seen := map[string]bool{}
 	for _, item := range v.Content {
-		alt := &alternative{rule: r.rule, span: SpanSentence, line: item.Line}
+		alt := &alternative{rule: r.rule, span: SpanSentence, file: r.file, line: item.Line}
 		c := r.newCondition()
 		decoders := c.decoders()
 		decoders["id"] = func(_, v *yaml.Node) {

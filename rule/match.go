@@ -195,7 +195,7 @@ func (m *matcher) oneText(number int, bit surfaceMask, reading *textcheck.Readin
 
 // toolExcuse reports whether an excuse with span tool stands in any of the fields.
 func (m *matcher) toolExcuse(e *excuse) bool {
-	if m.excuses[e.number] == 0 {
+	if m.excuses[e.number-1] == 0 {
 		if m.whole == nil {
 			m.whole = newAnalysis(m.set)
 		}
@@ -204,12 +204,12 @@ func (m *matcher) toolExcuse(e *excuse) bool {
 			j := joinFields(m.fields, 0)
 			m.whole.read(j.text, j.joins)
 		}
-		m.excuses[e.number] = 1
+		m.excuses[e.number-1] = 1
 		if m.whole.excusesAll(e) {
-			m.excuses[e.number] = 2
+			m.excuses[e.number-1] = 2
 		}
 	}
-	return m.excuses[e.number] == 2
+	return m.excuses[e.number-1] == 2
 }
 
 // eachBest gives what candidates found, once.

@@ -73,10 +73,10 @@ first:
 		if last.last-start.first > limit || !a.sameSpan(start, last, span) {
 			continue
 		}
-		if a.holdsAny(n.without, extent{start.start, last.end}) {
+		if a.holdsAny(n.without, extent{start.start, last.end}) || n.clause && a.breakIn(extent{start.start, last.end}) {
 			continue
 		}
-		if n.opening && !a.opensClause(n, start) || n.negated && a.isNegated(n, start) {
+		if n.opening && !a.opensClause(n, start) || n.negated && (a.isNegated(n, start) || a.isNegatedAfter(n, last)) {
 			continue
 		}
 		m := match{extent: extent{start.start, last.end}, parts: make([]extent, 0, k)}
@@ -149,6 +149,35 @@ func (a *analysis) isNegated(n *near, h *hit) bool {
 		return n.omit == nil || !a.holdsAny([]*family{n.omit}, between)
 	}
 	return false
+}
+
+// maxEnding is how many half words may stand between a word and the negation behind
+// it: the ending of a verb in a script where each character counts as one.
+const maxEnding = 6
+
+// isNegatedAfter reports whether a negation stands right behind the last word, as in
+// "lies die Datei nicht", 読まないでください or 읽지 마세요: no other word may stand between,
+// apart from the characters of an ending in a script without spaces.
+func (a *analysis) isNegatedAfter(n *near, last *hit) bool {
+	if n.notAfter == nil || !a.has(n.notAfter.set) {
+		return false
+	}
+	list := a.of(n.notAfter)
+	i := firstFrom(list, last.end)
+	if i == len(list) || a.breakIn(extent{last.end, list[i].start}) || last.sentence != list[i].sentence {
+		return false
+	}
+	between := list[i].first - last.last
+	return between <= 0 || between <= maxEnding && allDense(a.text[last.end:list[i].start])
+}
+
+func allDense(s string) bool {
+	for _, r := range s {
+		if classOf(r) != classDense {
+			return false
+		}
+	}
+	return true
 }
 
 // maxOpening is how many words may stand between the start of a clause and the

@@ -72,7 +72,8 @@ type Rule struct {
 	Surfaces []toolmark.Surface
 	// Readings are the names of the readings it looks at; none means every reading.
 	Readings []string
-	// File is the path of the file it was loaded from.
+	// File is the path of the file it was loaded from. Those that extend it add to its
+	// alternatives and examples.
 	File string
 
 	alternatives []*alternative
@@ -81,8 +82,7 @@ type Rule struct {
 	surfaces     surfaceMask
 	index        int
 
-	source   []byte // the file, where the examples wait in it
-	examples func() (Examples, error)
+	sources []exampleSource // one for each file
 }
 
 // Reference gives the opaque reference of the rule with that id, as it stands in
@@ -142,6 +142,7 @@ type alternative struct {
 	conditions []*condition
 	unless     []*excuse
 	downgrade  []*excuse
+	file       string
 	line       int
 	order      int   // place in the whole set
 	sets       []int // of the index: a text without one of each cannot match
@@ -159,7 +160,7 @@ type excuse struct {
 	quoted    bool   // the match stands inside quotation marks
 	scope     string // sentence, clause
 	around    int    // code points on both sides, in place of scope
-	number    int    // place among the excuses of the set
+	number    int    // place among the excuses of the set, plus one
 }
 
 // near asks for words of some families, close together.
@@ -170,7 +171,9 @@ type near struct {
 	without  []*family
 	opens    []*family // the words that may stand before the first family in its clause
 	opening  bool
+	clause   bool // all in one clause
 	negated  bool // skip where a negation governs the first family
 	not      *family
 	omit     *family
+	notAfter *family
 }

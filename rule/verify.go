@@ -38,7 +38,7 @@ func Check(s *Set) error { return errors.Join(s.Verify()...) }
 
 func (s *Set) verifyPatterns(r *Rule) []error {
 	var failures []error
-	check := func(c *condition, line int) {
+	check := func(c *condition, file string, line int) {
 		if c.regex == nil {
 			return
 		}
@@ -47,18 +47,19 @@ func (s *Set) verifyPatterns(r *Rule) []error {
 			err = fmt.Errorf("pattern %q matches the empty text", c.regex.source)
 		}
 		if err != nil {
-			failures = append(failures, fmt.Errorf("%s:%d: rule %s: %w", r.File, line, r.ID, err))
+			failures = append(failures, fmt.Errorf("%s:%d: rule %s: %w", file, line, r.ID, err))
 		}
 	}
-	excuses := slices.Concat(r.unless, r.downgrade)
+	for _, e := range slices.Concat(r.unless, r.downgrade) {
+		check(&e.condition, r.File, 1)
+	}
 	for _, alt := range r.alternatives {
 		for _, c := range alt.conditions {
-			check(c, alt.line)
+			check(c, alt.file, alt.line)
 		}
-		excuses = slices.Concat(excuses, alt.unless, alt.downgrade)
-	}
-	for _, e := range excuses {
-		check(&e.condition, 1)
+		for _, e := range slices.Concat(alt.unless, alt.downgrade) {
+			check(&e.condition, alt.file, alt.line)
+		}
 	}
 	return failures
 }
@@ -100,7 +101,7 @@ func (s *Set) verifyExamples(r *Rule) []error {
 	}
 	for _, alt := range r.alternatives {
 		if !alone[alt.id] {
-			failures = append(failures, fmt.Errorf("%s:%d: rule %s: no example is matched by %s alone", r.File, alt.line, r.ID, alt.id))
+			failures = append(failures, fmt.Errorf("%s:%d: rule %s: no example is matched by %s alone", alt.file, alt.line, r.ID, alt.id))
 		}
 	}
 	return failures
