@@ -152,18 +152,17 @@ func (r *repeating) Read(p []byte) (int, error) {
 }
 
 func TestInterruptibleReaderEnds(t *testing.T) {
+	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
 	defer w.Close()
 	in := &interruptible{ctx: ctx, in: r}
-	go func() {
-		io.WriteString(w, "hello") // the reader below says whether it arrived
-		cancel()
-	}()
+	go io.WriteString(w, "hello") // the reader below says whether it arrived
 	buf := make([]byte, 10)
 	if n, err := in.Read(buf); n != 5 || err != nil || string(buf[:n]) != "hello" {
 		t.Fatalf("read %q, %v", buf[:n], err)
 	}
+	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := in.Read(buf); !errors.Is(err, context.Canceled) {
 		t.Fatalf("after the end of the context: %v", err)
 	}

@@ -35,11 +35,9 @@ func main() {
 // interruptible is a reader whose Read ends when ctx does. The read under way is left
 // behind: a terminal cannot be told to stop waiting, and the process ends next.
 type interruptible struct {
-	ctx  context.Context
-	in   io.Reader
-	buf  []byte
-	want chan []byte
-	got  chan interrupted
+	ctx context.Context
+	in  io.Reader
+	buf []byte
 }
 
 type interrupted struct {
@@ -49,28 +47,23 @@ type interrupted struct {
 
 // Read reads as the reader behind it does, or gives the context's error.
 func (r *interruptible) Read(p []byte) (int, error) {
-	if r.want == nil {
-		r.want, r.got = make(chan []byte), make(chan interrupted, 1)
-		go func() {
-			for buf := range r.want {
-				n, err := r.in.Read(buf)
-				r.got <- interrupted{n, err}
-			}
-		}()
-	}
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	if len(r.buf) < len(p) {
 		r.buf = make([]byte, len(p))
 	}
-	r.want <- r.buf[:len(p)]
+	buf, done := r.buf[:len(p)], make(chan interrupted, 1)
+	go func() {
+		n, err := r.in.Read(buf)
+		done <- interrupted{n, err}
+	}()
 	select {
 	case <-r.ctx.Done():
 		r.buf = nil // still being written to
 		return 0, r.ctx.Err()
-	case got := <-r.got:
-		return copy(p, r.buf[:got.n]), got.err
+	case got := <-done:
+		return copy(p, buf[:got.n]), got.err
 	}
 }
 
