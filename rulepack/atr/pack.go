@@ -24,6 +24,8 @@ type Pack struct {
 
 	mu       sync.Mutex // guards interner, while patterns are parsed
 	interner interner
+
+	pool sync.Pool // of *matcher
 }
 
 // Rule is a rule that can match the text of a tool.
@@ -80,6 +82,7 @@ type pattern struct {
 	once sync.Once
 	root *node
 	slow *backtracker
+	err  error
 }
 
 type patternNeed struct {
@@ -109,22 +112,15 @@ func (p *Pack) link() {
 	}
 }
 
-// tree gives the expression of a pattern, read when it is first needed.
-func (p *Pack) tree(pat *pattern) *node {
+// tree gives the expression of a pattern, read when it is first needed. It was read
+// once when the pack was made, so an error means a pack of another build.
+func (p *Pack) tree(pat *pattern) (*node, error) {
 	pat.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		root, _, err := parse(pat.source, pat.unicode, p.interner.class)
-		if err != nil {
-			// It was parsed when the pack was made, and the file's checksum holds.
-			panic("atr: " + err.Error())
-		}
-		pat.root = root
-		if pat.backrefs {
-			if pat.slow, err = backtracking(pat); err != nil {
-				panic("atr: " + err.Error())
-			}
+		if pat.root, _, pat.err = parse(pat.source, pat.unicode, p.interner.class); pat.err == nil && pat.backrefs {
+			pat.slow, pat.err = backtracking(pat)
 		}
 	})
-	return pat.root
+	return pat.root, pat.err
 }

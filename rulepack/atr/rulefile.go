@@ -74,7 +74,9 @@ func (r *ruleFile) runs() bool {
 }
 
 func (r *ruleFile) any() bool { return r.Detection.Condition == "any" || r.Detection.Condition == "or" }
-func (r *ruleFile) all() bool { return r.Detection.Condition == "all" || r.Detection.Condition == "and" }
+func (r *ruleFile) all() bool {
+	return r.Detection.Condition == "all" || r.Detection.Condition == "and"
+}
 
 // confidence is what the engine of the package says of a match: 0.9, 0.7 or 0.5 as
 // the rule's tag is high, medium or another, and a tenth of the share of conditions
@@ -92,7 +94,7 @@ func (r *ruleFile) confidence() float64 {
 	if r.any() {
 		share = 1 / float64(len(r.Detection.Conditions))
 	}
-	return min(base+share*0.1, 1)
+	return min(base+float64(share*0.1), 1) // float64: no fused multiply-add
 }
 
 // plain drops one leading group of inline flags from a pattern.

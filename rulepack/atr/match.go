@@ -1,0 +1,518 @@
+package atr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolmark/toolmark"
+)
+
+// Match is a rule that matches the texts of a tool, and the first place that was
+// found for it.
+type Match struct {
+	Rule *Rule
+	// Text is the index of the text in which the match begins.
+	Text int
+	// Joined is set where no text matches by itself, but all of them joined do. The
+	// match may then end in a later text; End is clipped to the one it begins in.
+	Joined bool
+	// Start and End are code points of the text as it was given.
+	Start, End int
+}
+
+// Result is what one call of [Pack.Match] found.
+type Result struct {
+	Matches []Match // by rule id, each rule once
+	// Complete is false where stop ended the work.
+	Complete bool
+	// Unfinished are the ids of rules, in order, of which some pattern did not come to
+	// an answer in time and that did not match otherwise. They are neither clean nor
+	// matched.
+	Unfinished []string
+}
+
+// separator stands between texts that are read joined.
+const separator = "\n"
+
+// Match tries all rules on the texts of one tool, in WTF-8: on each alone, and on all
+// of them joined by line feeds. stop, where not nil, is asked now and then and ends the
+// work by answering true; what was found until then is given.
+//
+// The work is linear in the length of the texts. There is no limit on it here; the
+// caller caps what it reads.
+func (p *Pack) Match(texts []string, stop func() bool) Result {
+	m := p.matcher()
+	defer p.pool.Put(m)
+	m.begin(texts, stop)
+	filled := 0
+	for i, text := range texts {
+		if text != "" {
+			filled++
+			m.event(i, text, false)
+		}
+	}
+	if filled > 1 {
+		m.event(0, strings.Join(texts, separator), true)
+	}
+	return m.result()
+}
+
+// matcher is the state of one call.
+type matcher struct {
+	pack     *Pack
+	texts    []string
+	stop     func() bool
+	stopped  bool
+	found    []Match // per rule; Rule is nil where it has not matched
+	late     []bool  // per rule
+	machine  machine
+	ends     [][]int32 // per set: where its literals end in the current form
+	touched  []int32
+	number   int32 // of the event
+	held     []hold
+	hushed   []int32 // per pattern: event in which its first match stood in code
+	form     form
+	joined   bool
+	whole    bool // a joined text is read whole, not only where texts meet
+	original string
+	asked    int
+
+	meets    []int // positions of the separators in the form
+	ranges   [][2]int
+	stretch  [][2]int
+	text     int
+	codeDone bool
+	codeList [][2]int
+}
+
+// hold says in which event a pattern matched, and where.
+type hold struct {
+	event      int32
+	text       int
+	start, end int
+}
+
+// form is a text in the shape in which patterns see it.
+type form struct {
+	folded     []byte // with padding
+	values     []rune // nil: all ASCII
+	codePoints bool   // else UTF-16 units
+	wide       bool   // it has characters above U+FFFF
+	normal     bool   // normalised
+	changed    bool   // and that is not the text itself
+	loaded     bool
+}
+
+func (f *form) length() int { return len(f.folded) - padding }
+
+func (p *Pack) matcher() *matcher {
+	if m, ok := p.pool.Get().(*matcher); ok {
+		return m
+	}
+	return &matcher{
+		pack: p, found: make([]Match, len(p.rules)), late: make([]bool, len(p.rules)),
+		ends: make([][]int32, p.sets), held: make([]hold, len(p.patterns)), hushed: make([]int32, len(p.patterns)),
+	}
+}
+
+func (m *matcher) begin(texts []string, stop func() bool) {
+	m.texts, m.stop, m.stopped, m.asked = texts, stop, false, 0
+	clear(m.found)
+	clear(m.late)
+}
+
+func (m *matcher) result() Result {
+	r := Result{Complete: !m.stopped}
+	for i := range m.found {
+		switch {
+		case m.found[i].Rule != nil:
+			r.Matches = append(r.Matches, m.found[i])
+		case m.late[i]:
+			r.Unfinished = append(r.Unfinished, m.pack.rules[i].ID)
+		}
+	}
+	m.texts, m.stop, m.original = nil, nil, ""
+	return r
+}
+
+// halted asks stop.
+func (m *matcher) halted() bool {
+	if !m.stopped && m.stop != nil {
+		m.stopped = m.stop()
+	}
+	return m.stopped
+}
+
+// event tries all rules on one text.
+func (m *matcher) event(text int, s string, joined bool) {
+	if m.halted() {
+		return
+	}
+	m.number++
+	m.text, m.original, m.joined = text, s, joined
+	m.whole = joined && strings.ContainsAny(s, foldsAlone)
+	normal, changed := normalized(s)
+	m.read(normal, true, changed)
+	if changed {
+		m.read(s, false, true)
+	}
+	for i := range m.pack.rules {
+		if r := &m.pack.rules[i]; r.all && m.found[i].Rule == nil && m.holds(r) {
+			m.take(i, r.conditions[0])
+		}
+	}
+}
+
+func (m *matcher) holds(r *Rule) bool {
+	for _, n := range r.conditions {
+		if m.held[n].event != m.number {
+			return false
+		}
+	}
+	return true
+}
+
+// read tries the patterns on one form of the text: as UTF-16 units, and where that
+// makes a difference to patterns with the u flag, as code points.
+func (m *matcher) read(s string, normal, changed bool) {
+	m.form.set(s, false)
+	m.form.normal, m.form.changed, m.codeDone = normal, changed, false
+	if !m.form.wide {
+		m.try(func(*pattern) bool { return true })
+		return
+	}
+	m.try(func(p *pattern) bool { return !p.unicode })
+	m.form.set(s, true)
+	m.codeDone = false
+	m.try(func(p *pattern) bool { return p.unicode })
+}
+
+func (f *form) set(s string, codePoints bool) {
+	f.folded, f.codePoints, f.wide, f.loaded = f.folded[:0], codePoints, false, false
+	ascii := true
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			ascii = false
+			break
+		}
+		f.folded = append(f.folded, asciiLower(s[i]))
+	}
+	f.values = f.values[:0]
+	if !ascii {
+		f.folded = f.folded[:0]
+		for i := 0; i < len(s); {
+			if c := s[i]; c < 0x80 {
+				f.folded = append(f.folded, asciiLower(c))
+				f.values = append(f.values, rune(c))
+				i++
+				continue
+			}
+			r, size := toolmark.DecodeRune(s[i:])
+			i += size
+			if r > 0xffff {
+				f.wide = true
+				if !codePoints {
+					high, low := 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff
+					f.folded = append(f.folded, foldByte(high), foldByte(low))
+					f.values = append(f.values, high, low)
+					continue
+				}
+			}
+			f.folded = append(f.folded, foldByte(r))
+			f.values = append(f.values, r)
+		}
+	}
+	f.folded = append(f.folded, 0, 0, 0, 0)
+}
+
+// try runs the patterns that are asked for on the current form.
+func (m *matcher) try(wanted func(*pattern) bool) {
+	for _, set := range m.touched {
+		m.ends[set] = m.ends[set][:0]
+	}
+	m.touched = m.touched[:0]
+	m.pack.index.scan(m.form.folded, func(set, end int32) {
+		if len(m.ends[set]) == 0 {
+			m.touched = append(m.touched, set)
+		}
+		m.ends[set] = append(m.ends[set], end)
+	})
+	if m.joined {
+		m.findMeetings()
+	}
+	for _, n := range m.pack.always {
+		m.one(n, wanted)
+	}
+	for _, set := range m.touched {
+		for _, n := range m.pack.triggered[set] {
+			m.one(n, wanted)
+		}
+	}
+}
+
+// findMeetings finds the separators in a form of the joined text. No line feed comes or
+// goes in normalising, so they are told by counting.
+func (m *matcher) findMeetings() {
+	m.meets = m.meets[:0]
+	next, count := -1, -1
+	text := 0
+	skip := func() {
+		next = count + strings.Count(m.texts[text], separator) + 1
+		text++
+	}
+	skip()
+	for i, c := range m.form.folded[:m.form.length()] {
+		if c != separator[0] {
+			continue
+		}
+		if count++; count == next {
+			m.meets = append(m.meets, i)
+			if text >= len(m.texts) {
+				return
+			}
+			skip()
+		}
+	}
+}
+
+// one tries a pattern, unless nothing depends on it any more.
+func (m *matcher) one(n int32, wanted func(*pattern) bool) {
+	p := m.pack.patterns[n]
+	if m.stopped || !wanted(p) || m.held[n].event == m.number || m.hushed[n] == m.number || !m.open(n) {
+		return
+	}
+	for i := range p.needs {
+		if len(m.ends[p.needs[i].set]) == 0 {
+			return
+		}
+	}
+	if m.asked++; m.asked&63 == 0 && m.halted() {
+		return
+	}
+	start, end, ok := m.find(n, p)
+	if !ok {
+		return
+	}
+	if p.suppress && m.form.normal && within(m.code(), start) {
+		m.hushed[n] = m.number
+		return
+	}
+	m.held[n].event = m.number
+	m.place(&m.held[n], start, end)
+	for _, i := range m.pack.usedBy[n] {
+		if r := &m.pack.rules[i]; !r.all && m.found[i].Rule == nil {
+			m.take(int(i), n)
+		}
+	}
+}
+
+// open reports whether a rule that uses the pattern has not matched yet.
+func (m *matcher) open(n int32) bool {
+	for _, i := range m.pack.usedBy[n] {
+		if m.found[i].Rule == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) take(rule int, pattern int32) {
+	h := &m.held[pattern]
+	m.found[rule] = Match{Rule: &m.pack.rules[rule], Text: h.text, Joined: m.joined, Start: h.start, End: h.end}
+}
+
+func (m *matcher) code() [][2]int {
+	if !m.codeDone {
+		m.codeDone = true
+		list := m.form.values
+		if len(list) == 0 {
+			list = make([]rune, m.form.length())
+			for i := range list {
+				list[i] = rune(m.form.folded[i])
+			}
+		}
+		m.codeList = code(list)
+	}
+	return m.codeList
+}
+
+// find gives the first match of a pattern in the form: where it begins, and the
+// nearest place where it may end.
+func (m *matcher) find(n int32, p *pattern) (start, end int, ok bool) {
+	root, err := m.pack.tree(p)
+	if err != nil {
+		m.delay(n)
+		return 0, 0, false
+	}
+	ranges := m.places(p)
+	if len(ranges) == 0 {
+		return 0, 0, false
+	}
+	k := &m.machine
+	if !m.form.loaded {
+		m.form.loaded = true
+		values := m.form.values
+		if len(values) == 0 {
+			values = nil
+		}
+		k.load(m.form.folded[:m.form.length()], values)
+	}
+	for len(ranges) > 0 {
+		// Ranges that are near to each other are tried in one go.
+		s := k.get()
+		for s.empty() || len(ranges) > 0 && ranges[0][0] < s.hi<<6+256 {
+			s.set(ranges[0][0], ranges[0][1])
+			ranges = ranges[1:]
+		}
+		starts := k.copied(&s)
+		ends := k.eval(root, s, false)
+		if !ends.empty() {
+			if p.backrefs {
+				k.put(starts)
+				k.put(ends)
+				return m.backtrack(n, p)
+			}
+			from := k.eval(root, ends, true)
+			from.and(&starts)
+			start = from.first()
+			from.lo, from.hi = 0, 0
+			from.set(start, start)
+			ends = k.eval(root, from, false)
+			end = ends.first()
+			ok = true
+		}
+		k.put(starts)
+		k.put(ends)
+		if ok {
+			return start, end, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (m *matcher) backtrack(n int32, p *pattern) (start, end int, ok bool) {
+	values := m.form.values
+	if len(values) == 0 {
+		for _, c := range m.form.folded[:m.form.length()] {
+			values = append(values, rune(c)) // case does not matter
+		}
+	}
+	start, end, ok, err := p.slow.find(values, 0)
+	if err != nil {
+		m.delay(n)
+	}
+	return start, end, ok
+}
+
+func (m *matcher) delay(n int32) {
+	for _, i := range m.pack.usedBy[n] {
+		m.late[i] = true
+	}
+}
+
+// places gives the stretches of positions, in order and apart, in which a match of
+// the pattern may begin.
+//
+// Fast, and safe for these reasons: each match holds a text of each need, the index
+// finds all of those, and a match begins at most so many characters before the end of
+// the text as the need says; where no need has such a bound, any place up to the last
+// hit will do. In a joined text a match that neither touches a separator nor looks as
+// far as one was there already when its text was read alone.
+func (m *matcher) places(p *pattern) [][2]int {
+	m.ranges = m.ranges[:0]
+	length := m.form.length()
+	best := -1
+	for i := range p.needs {
+		if p.needs[i].before >= 0 && (best < 0 || len(m.ends[p.needs[i].set]) < len(m.ends[p.needs[best].set])) {
+			best = i
+		}
+	}
+	if best < 0 {
+		until := length
+		for i := range p.needs {
+			until = min(until, int(slices.Max(m.ends[p.needs[i].set])))
+		}
+		m.ranges = append(m.ranges, [2]int{0, until})
+	} else {
+		ends, before := m.ends[p.needs[best].set], int(p.needs[best].before)
+		if !slices.IsSorted(ends) {
+			slices.Sort(ends)
+		}
+		for _, e := range ends {
+			from := max(int(e)-before, 0)
+			if n := len(m.ranges); n > 0 && from <= m.ranges[n-1][1]+1 {
+				m.ranges[n-1][1] = int(e)
+				continue
+			}
+			m.ranges = append(m.ranges, [2]int{from, int(e)})
+		}
+	}
+	if !m.joined || m.whole || p.suppress || p.backrefs || p.width < 0 || p.sight < 0 {
+		return m.ranges
+	}
+	// Where texts meet only.
+	m.stretch = m.stretch[:0]
+	reach, sight := int(p.width+p.sight)+1, int(p.sight)+1
+	next := 0
+	for _, at := range m.meets {
+		from, to := max(at-reach, 0), min(at+sight, length)
+		for next < len(m.ranges) && m.ranges[next][1] < from {
+			next++
+		}
+		for i := next; i < len(m.ranges) && m.ranges[i][0] <= to; i++ {
+			lo, hi := max(from, m.ranges[i][0]), min(to, m.ranges[i][1])
+			if n := len(m.stretch); n > 0 && lo <= m.stretch[n-1][1]+1 {
+				m.stretch[n-1][1] = max(m.stretch[n-1][1], hi)
+				continue
+			}
+			m.stretch = append(m.stretch, [2]int{lo, hi})
+		}
+	}
+	return m.stretch
+}
+
+// place turns positions of the form into code points of the text they come from.
+func (m *matcher) place(h *hold, start, end int) {
+	if m.form.wide && !m.form.codePoints {
+		start, end = codePointsBefore(m.form.values, start), codePointsBefore(m.form.values, end)
+	}
+	if m.form.normal && m.form.changed {
+		back := origins(m.original)
+		last := len(back) - 1
+		start = back[min(start, last)]
+		if end > 0 && end <= last {
+			// Behind the character from which the last one of the match comes.
+			if at := back[end-1]; back[end] == at {
+				end = at + 1
+			} else {
+				end = back[end]
+			}
+		} else {
+			end = back[last]
+		}
+	}
+	h.text = m.text
+	if m.joined {
+		for h.text = 0; h.text < len(m.texts)-1; h.text++ {
+			length := toolmark.CodePoints(m.texts[h.text])
+			if start <= length {
+				end = min(end, length)
+				break
+			}
+			start, end = start-length-1, end-length-1
+		}
+	}
+	h.start, h.end = start, max(end, start)
+}
+
+// codePointsBefore counts the code points of UTF-16 units before a position.
+func codePointsBefore(values []rune, at int) int {
+	n := 0
+	for i := 0; i < at; i++ {
+		if values[i] >= 0xdc00 && values[i] <= 0xdfff && i > 0 && values[i-1] >= 0xd800 && values[i-1] <= 0xdbff {
+			continue
+		}
+		n++
+	}
+	return n
+}
