@@ -16,14 +16,15 @@ const module = "github.com/toolmark/toolmark"
 // house says which packages of this module each package may import beside the root.
 // Imports run downward only; a package that is not listed here does not exist.
 var house = map[string][]string{
-	"":          {},
-	"canonjson": {},
-	"textcheck": {"textcheck/*"},
-	"rule":      {"textcheck"},
-	"rulepack":  {"rule"},
-	"shadow":    {"textcheck"},
-	"pin":       {"canonjson"},
-	"scan":      {"canonjson", "pin", "rule", "shadow", "textcheck"},
+	"":             {},
+	"canonjson":    {},
+	"textcheck":    {"textcheck/*"},
+	"rule":         {"textcheck"},
+	"rulepack":     {"rule"},
+	"shadow":       {"textcheck"},
+	"rulepack/atr": {"rule", "rule/*", "textcheck"},
+	"pin":          {"canonjson"},
+	"scan":         {"canonjson", "pin", "rule", "shadow", "textcheck"},
 
 	"internal/probe":       {"canonjson", "textcheck"},
 	"internal/report":      {"canonjson", "pin", "rule", "textcheck"},

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolmark/toolmark"
-	"github.com/toolmark/toolmark/canonjson"
 	"github.com/toolmark/toolmark/internal/report"
 	"github.com/toolmark/toolmark/pin"
 )
@@ -170,13 +169,9 @@ func (p *program) pinLines(cmd *cobra.Command, args []string, f *pinFlags) error
 
 // appendCanonical appends the canonical JSON of a body, or why there is none.
 func appendCanonical(dst, line []byte) []byte {
-	value, err := canonjson.Parse(line, canonjson.Options{})
+	canonical, err := pin.CanonicalLine(line)
 	if err != nil {
 		return append(append(dst, "invalid "...), report.Printable(err.Error())...)
 	}
-	m, err := toolmark.ReadManifest(value)
-	if err != nil {
-		return append(append(dst, "invalid "...), report.Printable(err.Error())...)
-	}
-	return append(dst, pin.Canonical(m.Tools)...)
+	return append(dst, canonical...)
 }
