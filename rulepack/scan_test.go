@@ -117,7 +117,7 @@ func poisoning(report *toolmark.Report, tool string) toolmark.Severity {
 	return worst
 }
 
-// matchedRule gives the greatest severity at which a rule matched.
+// matchedRule gives the greatest severity of a finding in which a rule matched.
 func matchedRule(report *toolmark.Report, reference string) toolmark.Severity {
 	var worst toolmark.Severity
 	for _, f := range report.Findings {
@@ -143,8 +143,10 @@ func TestExamplesInScan(t *testing.T) {
 		}
 		for _, e := range examples.Match {
 			n++
-			if got := matchedRule(scanned(t, manifestOf(t, &e)), r.Reference()); got != e.Severity {
-				t.Errorf("%s:%d: severity %v in a scan, not %v", r.File, e.Line, got, e.Severity)
+			// The finding is as severe as the worst rule that matched; the rule's own
+			// severity is held to the example by Verify.
+			if got := matchedRule(scanned(t, manifestOf(t, &e)), r.Reference()); got < e.Severity {
+				t.Errorf("%s:%d: severity %v in a scan, less than %v", r.File, e.Line, got, e.Severity)
 			}
 		}
 		for _, e := range examples.Clean {

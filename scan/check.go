@@ -76,37 +76,31 @@ func checkText(_ *Scanner, sub *subject, stop func() bool) bool {
 	return finished
 }
 
-// checkRules reports instructions to the model (E001): one finding for each severity
-// among the rules that matched.
+// checkRules reports instructions to the model (E001): one finding a subject, as
+// severe as the worst rule that matched, with the rules in order of severity.
 func checkRules(s *Scanner, sub *subject, stop func() bool) bool {
 	if len(sub.fields) < len(sub.collected) {
 		return false // checkText did not get that far, and said so
 	}
 	matches, finished := s.rules.Match(sub.fields, stop)
-	for _, severity := range []toolmark.Severity{toolmark.High, toolmark.Medium, toolmark.Info} {
-		sub.poisoning(matches, severity)
+	slices.SortStableFunc(matches, func(a, b rule.Match) int { return int(b.Severity) - int(a.Severity) })
+	if len(matches) > 0 {
+		sub.poisoning(matches)
 	}
 	return finished
 }
 
-func (sub *subject) poisoning(matches []rule.Match, severity toolmark.Severity) {
+// poisoning makes the finding of matches, the worst first.
+func (sub *subject) poisoning(matches []rule.Match) {
 	d := toolmark.PoisonDetails{MatchedRules: []string{}, Locations: []toolmark.Location{}}
-	var where toolmark.Surface
 	var encoded []rule.Match
 	for _, match := range matches {
-		if match.Severity != severity {
-			continue
-		}
 		ref := rule.Reference(match.Rule.ID)
 		addOnce(&d.MatchedRules, ref)
-		f := &sub.fields[match.Field]
-		if where == "" {
-			where = f.Surface
-		}
 		if match.Reading == textcheck.Tag {
 			d.TagPayloadDecoded = true
 		}
-		if textcheck.Encoded(match.Reading) {
+		if match.Severity > toolmark.Info && textcheck.Encoded(match.Reading) {
 			encoded = append(encoded, match)
 		}
 		for _, place := range match.Places {
@@ -118,11 +112,9 @@ func (sub *subject) poisoning(matches []rule.Match, severity toolmark.Severity) 
 			}
 		}
 	}
-	if len(d.MatchedRules) == 0 {
-		return
-	}
+	worst := &matches[0]
 	var says string
-	switch severity {
+	switch worst.Severity {
 	case toolmark.High:
 		says = " contains injected instructions (tool-poisoning signature)"
 	case toolmark.Medium:
@@ -130,10 +122,9 @@ func (sub *subject) poisoning(matches []rule.Match, severity toolmark.Severity) 
 	default:
 		says = " mentions instructions to a model without giving one"
 	}
-	sub.findings = append(sub.findings, sub.finding(toolmark.CodePoisoning, severity, surfaceNouns[where]+says, d))
-	if severity > toolmark.Info {
-		sub.reportEncoded(encoded)
-	}
+	sub.findings = append(sub.findings, sub.finding(toolmark.CodePoisoning, worst.Severity,
+		surfaceNouns[sub.fields[worst.Field].Surface]+says, d))
+	sub.reportEncoded(encoded)
 }
 
 // reportEncoded adds to the hidden-text finding what was an instruction only once it
