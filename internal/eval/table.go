@@ -102,10 +102,12 @@ func usage(results []result, set *rule.Set) []ruleUse {
 		for j := range r.hits {
 			h := &r.hits[j]
 			for _, id := range h.rules {
+				// A finding is as severe as the worst rule in it.
+				severity := min(h.severity, uses[id].severity)
 				switch {
 				case r.corpus.honest():
-					uses[id].honest[h.severity]++
-				case r.corpus == poisoned && h.severity >= toolmark.Medium:
+					uses[id].honest[severity]++
+				case r.corpus == poisoned && severity >= toolmark.Medium:
 					matched[id] = true
 				}
 			}
