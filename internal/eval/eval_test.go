@@ -15,7 +15,7 @@ import (
 // least and most are the thresholds a change of the rules may not pass. They are what
 // is promised, not what is reached; docs/detection.md has that.
 const (
-	leastToolMet    = 0.92  // poisoned, tier tool: expect met
+	leastToolMet    = 0.95  // poisoned, tier tool: expect met
 	leastSnippetMet = 0.93  // poisoned, tier snippet
 	mostBenignHigh  = 0.001 // benign tools with a high finding
 	mostBenign      = 0.005 // benign tools with a medium one
