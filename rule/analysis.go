@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"slices"
 	"sort"
 	"unicode/utf8"
 )
@@ -45,11 +46,14 @@ type analysis struct {
 	folded []byte
 	origin []int32 // byte of folded to byte of text; nil where they are the same
 
-	words   [][]extent // per set of words: places found, in order of the key
-	hits    [][]hit    // per set of words: sorted, shortest only; valid where sorted
-	sorted  []bool
-	ends    [][]int32 // per set of literals: where they end in text
-	touched []int32   // sets with something in words or ends
+	spots   [][]extent // per atom: places found, in order of its literal's
+	touched []int32    // atoms with spots
+	present bitset     // sets with a touched atom
+	// cut are atoms of phrases that the end of the text cut off: more text might have
+	// made them whole.
+	cut      []int32
+	sets     []setState
+	usedSets []int
 
 	sentences   []extent
 	hasSentence bool
@@ -66,10 +70,28 @@ type analysis struct {
 	hasRuns     bool
 }
 
+// setState is what has been computed of a set in the current text.
+type setState struct {
+	hits      []hit   // of a family's: sorted, shortest only
+	ends      []int32 // of literals: where they end in text
+	located   bool    // hits is there
+	collected bool    // ends is there
+}
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func newBitset(n int) bitset    { return make(bitset, (n+63)/64) }
+func (b bitset) add(n int)      { b[n>>6] |= 1 << (n & 63) }
+func (b bitset) has(n int) bool { return b[n>>6]&(1<<(n&63)) != 0 }
+func (b bitset) hasAll(l []int) bool {
+	return !slices.ContainsFunc(l, func(n int) bool { return !b.has(n) })
+}
+
 func newAnalysis(s *Set) *analysis {
 	return &analysis{
-		set: s, words: make([][]extent, s.sets), hits: make([][]hit, s.sets),
-		sorted: make([]bool, s.sets), ends: make([][]int32, s.sets), excuses: make([]excuseState, s.excuses),
+		set: s, spots: make([][]extent, len(s.index.atoms)), sets: make([]setState, len(s.index.sets)),
+		present: newBitset(len(s.index.sets)), excuses: make([]excuseState, s.excuses),
 	}
 }
 
@@ -91,10 +113,14 @@ func (a *analysis) read(text string, joins []join) {
 }
 
 func (a *analysis) take(text string, back []int32, joins []join) {
-	for _, set := range a.touched {
-		a.words[set], a.hits[set], a.sorted[set], a.ends[set] = a.words[set][:0], a.hits[set][:0], false, a.ends[set][:0]
+	for _, atom := range a.touched {
+		a.spots[atom] = a.spots[atom][:0]
 	}
-	a.touched = a.touched[:0]
+	for _, set := range a.usedSets {
+		a.sets[set] = setState{hits: a.sets[set].hits[:0], ends: a.sets[set].ends[:0]}
+	}
+	clear(a.present)
+	a.touched, a.usedSets, a.cut = a.touched[:0], a.usedSets[:0], a.cut[:0]
 	for _, n := range a.usedExcuses {
 		a.excuses[n] = excuseState{}
 	}
@@ -102,7 +128,7 @@ func (a *analysis) take(text string, back []int32, joins []join) {
 	a.hasSentence, a.hasPosition, a.hasQuotes, a.hasRuns, a.hasBreaks = false, false, false, false, false
 	a.text, a.back, a.joins = text, back, joins
 	a.fold()
-	a.set.index.scan(a.folded, a.found)
+	a.set.index.scan(a)
 }
 
 // fold writes the folded text, with padding, and the way back.
@@ -154,7 +180,14 @@ func (a *analysis) endAt(i int) int {
 	return from + size
 }
 
-// found tells the users of a literal that it stands at byte at of the folded text.
+// besideASCII reports whether bytes i-1 and i of the folded text come from two
+// characters of ASCII that stand side by side in the text.
+func (a *analysis) besideASCII(i int) bool {
+	before, at := a.origin[i-1], a.origin[i]
+	return at == before+1 && a.text[before] < utf8.RuneSelf && a.text[at] < utf8.RuneSelf
+}
+
+// found tells the atoms of a literal that it stands at byte at of the folded text.
 //
 // Whether a longer word goes on beside it is asked of the text, not of its folded
 // form: \b sees the text. Where letter or digit of ASCII stand on both sides of an
@@ -167,34 +200,26 @@ func (a *analysis) found(l *literal, at int) {
 		right && l.right && a.text[end] != '_' && a.text[end-1] != '_' {
 		return
 	}
-	whole, asked := false, false
 	next := a.folded[at+len(l.text):] // with padding: never shorter than four bytes
-	for n := l.user; n > 0; {
-		u := &a.set.index.users[n-1]
+	for n := l.atom; n > 0; {
+		number := n - 1
+		u := &a.set.index.atoms[number]
 		n = u.next
 		switch {
 		case u.entry == nil:
 			if left && u.left || right && u.right {
 				continue
 			}
-			a.touch(u.set)
-			a.ends[u.set] = append(a.ends[u.set], int32(end))
-		case u.plain:
-			// The same word in many families is one question.
-			if !asked {
-				asked = true
-				_, _, whole = u.entry.match(a.folded[:len(a.folded)-4], at)
-			}
-			if whole {
-				a.touch(u.set)
-				a.words[u.set] = append(a.words[u.set], extent{start, end})
-			}
+			a.keep(number, extent{start, end})
 		case u.second != 0 && next[0] == ' ' && next[1] != u.second && !asciiGlue(next[1]):
 			// The next word is another one: most candidates end here.
 		default:
-			if from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at); ok {
-				a.touch(u.set)
-				a.words[u.set] = append(a.words[u.set], extent{a.at(from), a.endAt(to)})
+			from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at)
+			switch {
+			case ok:
+				a.keep(number, extent{a.at(from), a.endAt(to)})
+			case to == len(a.folded)-4:
+				a.cut = append(a.cut, number)
 			}
 		}
 	}
@@ -203,41 +228,63 @@ func (a *analysis) found(l *literal, at int) {
 // asciiGlue reports whether c is a glue character, or may be the beginning of one.
 func asciiGlue(c byte) bool { return c >= utf8.RuneSelf || isGlue(rune(c)) }
 
-func (a *analysis) touch(set int32) {
-	if len(a.words[set]) == 0 && len(a.ends[set]) == 0 {
-		a.touched = append(a.touched, set)
+// keep records a place of an atom.
+func (a *analysis) keep(atom int32, where extent) {
+	if len(a.spots[atom]) == 0 {
+		a.touched = append(a.touched, atom)
+		for _, set := range a.set.index.atoms[atom].sets {
+			a.present.add(int(set))
+		}
 	}
+	a.spots[atom] = append(a.spots[atom], where)
 }
 
 // has reports whether anything of the set stands in the text.
-func (a *analysis) has(set int) bool { return len(a.words[set]) > 0 || len(a.ends[set]) > 0 }
-
-func (a *analysis) hasAll(sets []int) bool {
-	for _, set := range sets {
-		if !a.has(set) {
-			return false
-		}
-	}
-	return true
-}
+func (a *analysis) has(set int) bool { return a.present.has(set) }
 
 // of gives the places of a family's words in order. Where two overlap so that one
 // holds the other, only the shorter counts.
 func (a *analysis) of(f *family) []hit {
 	set := f.set
-	if a.sorted[set] || len(a.words[set]) == 0 {
-		return a.hits[set]
+	if state := &a.sets[set]; !state.located && a.has(set) {
+		a.use(set)
+		state.located = true
+		var words []extent
+		for _, atom := range a.set.index.sets[set] {
+			words = append(words, a.spots[atom]...)
+		}
+		a.locate(set, shortest(words))
 	}
-	a.sorted[set] = true
-	a.words[set] = shortest(a.words[set])
-	a.locate(set)
-	return a.hits[set]
+	return a.sets[set].hits
 }
 
-func (a *analysis) locate(set int) {
+// endsOf gives the places where the texts of a set end, in order.
+func (a *analysis) endsOf(set int) []int32 {
+	if state := &a.sets[set]; !state.collected && a.has(set) {
+		a.use(set)
+		state.collected = true
+		for _, atom := range a.set.index.sets[set] {
+			for _, where := range a.spots[atom] {
+				state.ends = append(state.ends, int32(where.end))
+			}
+		}
+		slices.Sort(state.ends)
+	}
+	return a.sets[set].ends
+}
+
+// use marks the state of a set as one to clear before the next text.
+func (a *analysis) use(set int) {
+	if state := &a.sets[set]; !state.located && !state.collected {
+		a.usedSets = append(a.usedSets, set)
+	}
+}
+
+func (a *analysis) locate(set int, words []extent) {
 	positions, sentences := a.wordPositions(), a.sentenceList()
 	w, s := 0, 0
-	for _, e := range a.words[set] {
+	hits := a.sets[set].hits
+	for _, e := range words {
 		// Starts ascend, so the walk only goes on.
 		for w+1 < len(positions) && int(positions[w+1].start) <= e.start {
 			w++
@@ -261,8 +308,9 @@ func (a *analysis) locate(set int) {
 		if s < len(sentences) && sentences[s].holds(e) {
 			h.sentence = int32(s)
 		}
-		a.hits[set] = append(a.hits[set], h)
+		hits = append(hits, h)
 	}
+	a.sets[set].hits = hits
 }
 
 func unitsAt(text string, i int) int32 {

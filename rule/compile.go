@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -58,9 +59,10 @@ func (l *loader) useExcuses(list []*excuse) {
 // use gives sets in the index to what a condition looks for.
 func (l *loader) use(c *condition) {
 	if c.regex != nil {
-		for i := range c.regex.needs {
-			n := &c.regex.needs[i]
-			n.set = l.literalSet(n.texts)
+		for _, chain := range c.regex.chains {
+			for i := range chain {
+				chain[i].set = l.literalSet(chain[i].texts)
+			}
 		}
 	}
 	n := c.near
@@ -72,46 +74,85 @@ func (l *loader) use(c *condition) {
 			if f == nil || f.set >= 0 {
 				continue
 			}
-			f.set = l.set.sets
-			l.set.sets++
+			set := l.set.index.newSet()
+			f.set = int(set)
 			for i := range f.entries {
-				e := &f.entries[i]
-				l.set.index.add(e.key(), user{set: int32(f.set), entry: e})
+				l.set.index.addEntry(set, &f.entries[i])
 			}
 		}
 	}
 }
 
-// trigger files each alternative under one of the sets that it cannot match
-// without: the one with the fewest literals, which is as a rule the rarest.
+// trigger files each alternative under sets of which a text holds one if it holds a
+// match: those of one condition, for each of its ways the rarest.
 func (l *loader) trigger() {
 	s := l.set
-	sizes := make([]int, s.sets)
-	for i := range s.index.users {
-		sizes[s.index.users[i].set]++
-	}
-	s.triggers = make([][]*alternative, s.sets)
-	for _, alt := range s.alternatives {
-		for _, c := range alt.conditions {
-			alt.sets = append(alt.sets, c.sets()...)
+	frequencies := make([]float64, len(s.index.sets))
+	for i := range s.index.literals {
+		word := &s.index.literals[i]
+		for n := word.atom; n > 0; n = s.index.atoms[n-1].next {
+			atom := &s.index.atoms[n-1]
+			for _, set := range atom.sets {
+				frequencies[set] += frequency(word.text, atom.entry != nil || atom.left && atom.right)
+			}
 		}
-		slices.SortStableFunc(alt.sets, func(a, b int) int { return cmp.Compare(sizes[a], sizes[b]) })
-		s.triggers[alt.sets[0]] = append(s.triggers[alt.sets[0]], alt)
+	}
+	s.triggers = make([][]*alternative, len(s.index.sets))
+	s.triggered = newBitset(len(s.index.sets))
+	for _, alt := range s.alternatives {
+		var best []int
+		least := math.Inf(1)
+		for _, c := range alt.conditions {
+			ways := c.ways()
+			alt.ways = append(alt.ways, ways)
+			var sets []int
+			sum := 0.0
+			for _, way := range ways {
+				rarest := slices.MinFunc(way, func(a, b int) int { return cmp.Compare(frequencies[a], frequencies[b]) })
+				if !slices.Contains(sets, rarest) {
+					sets = append(sets, rarest)
+					sum += frequencies[rarest]
+				}
+			}
+			if sum < least {
+				best, least = sets, sum
+			}
+		}
+		for _, set := range best {
+			s.triggers[set] = append(s.triggers[set], alt)
+			s.triggered.add(set)
+		}
 	}
 }
 
-// sets gives the sets of which a text must hold something for c to match.
-func (c *condition) sets() []int {
-	var sets []int
+// ways gives lists of sets: a text in which c matches holds something of each set of
+// one of the lists.
+func (c *condition) ways() [][]int {
 	if c.near != nil {
+		var way []int
 		for _, f := range c.near.families {
-			sets = append(sets, f.set)
+			way = append(way, f.set)
+		}
+		return [][]int{way}
+	}
+	var ways [][]int
+	for _, chain := range c.regex.chains {
+		var way []int
+		for i := range chain {
+			way = append(way, chain[i].set)
+		}
+		ways = append(ways, way)
+	}
+	return ways
+}
+
+// mayMatch reports whether sets hold something of all that one way of each condition
+// asks for.
+func (alt *alternative) mayMatch(sets bitset) bool {
+	for _, ways := range alt.ways {
+		if !slices.ContainsFunc(ways, sets.hasAll) {
+			return false
 		}
 	}
-	if c.regex != nil {
-		for _, n := range c.regex.needs {
-			sets = append(sets, n.set)
-		}
-	}
-	return sets
+	return true
 }

@@ -100,8 +100,27 @@ func plainWord(s string) bool {
 // match is called.
 func (e *entry) key() string { return e.parts[0].text }
 
+// identity is the same for entries that match the same words.
+func (e *entry) identity() string {
+	b := make([]byte, 0, 64)
+	for i := range e.parts {
+		p := &e.parts[i]
+		b = append(b, 1+flag(p.before, 1)|flag(p.after, 2)|flag(p.any, 4))
+		b = append(b, p.text...)
+	}
+	return string(b)
+}
+
+func flag(is bool, bit byte) byte {
+	if is {
+		return bit
+	}
+	return 0
+}
+
 // match reports whether the entry stands in folded text s with its key at s[at:],
-// and from where to where.
+// and from where to where. If not, end is len(s) where it might if the text went on
+// after white space.
 func (e *entry) match(s []byte, at int) (start, end int, ok bool) {
 	first := &e.parts[0]
 	start, end = at, at+len(first.text)
@@ -117,6 +136,9 @@ func (e *entry) match(s []byte, at int) (start, end int, ok bool) {
 	for i := 1; i < len(e.parts); i++ {
 		p := &e.parts[i]
 		next := skipGlue(s, end)
+		if next == len(s) {
+			return 0, next, false
+		}
 		if next == end && !p.joins(&e.parts[i-1]) {
 			return 0, 0, false
 		}

@@ -1,5 +1,11 @@
 package rule
 
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
 // index finds, in folded text, every place where one of a fixed list of literals
 // stands, in one pass.
 //
@@ -8,32 +14,56 @@ package rule
 // nanoseconds a byte and, unlike an automaton of some ten thousand words in
 // thirteen languages, next to nothing to build. The work at a place is bounded by
 // the literals that share its four bytes, so a pass is linear in the text.
+//
+// Most literals are of no use inside a longer word. Where a word goes on, which is
+// most places, only the others are asked about.
+//
+// What wants to know of a literal is an atom: a word of a family, or a text that a
+// regular expression cannot do without. An atom that several families or patterns
+// have in common is one; each may be in many sets, of which a text holds something
+// where it holds one of their atoms. So what a text costs depends on the words in
+// it, and hardly on the number of rules.
 type index struct {
 	literals []literal
-	users    []user
-	long     [1 << 10]uint64 // of hash(first four bytes)
-	short    [1 << 10]uint64 // of the first two bytes, for literals of up to three
-	slots    []int32         // by hash of the first four bytes: first literal of a chain, plus one
-	tiny     map[uint32]int32
-	numbers  map[string]int32 // while it is built
+	atoms    []atom
+	sets     [][]int32        // the atoms of each set
+	start    filter           // of all literals
+	inside   filter           // of those that may stand inside a word
+	slots    []int32          // by hash of the first four bytes: first literal of a chain, plus one
+	tiny     []tiny           // by hash of their bytes: literals of up to three
+	numbers  map[string]int32 // literals, while it is built
+	known    map[string]int32 // atoms, while it is built
+}
+
+// filter says of the first bytes of a place whether a literal may begin there.
+type filter struct {
+	long  [1 << 10]uint64 // of hash4(first four bytes)
+	short [1 << 10]uint64 // of the first two bytes, for literals of up to three
+}
+
+// tiny is a slot for a literal of up to three bytes.
+type tiny struct {
+	key     uint32 // its bytes, and their number in the highest one
+	literal int32  // plus one
 }
 
 // literal is a folded text and who wants to know of it.
 type literal struct {
 	text string
 	next int32 // literal of the same slot, plus one
-	user int32 // its first user, plus one
-	// left and right: it is of no use to anyone inside a longer word of ASCII.
+	atom int32 // its first atom, plus one
+	// left and right: it is of no use to anyone inside a longer word.
 	left, right bool
 }
 
-// user is one use of a literal: a word of a family, or (entry nil) a text that a
-// regular expression cannot do without.
-type user struct {
-	set   int32
-	next  int32 // user of the same literal, plus one
+// atom is one use of a literal: as a word or phrase (entry), or (entry nil) as it is.
+type atom struct {
+	next  int32 // atom of the same literal, plus one
 	entry *entry
+	sets  []int32
 	plain bool // the entry is the literal, as a whole word
+	// spaced: white space is a part of the text itself.
+	spaced bool
 	// second is the first byte of the phrase's second word; 0: it may be any.
 	second byte
 	// left and right: only where no character of \w stands on that side of it, if it
@@ -51,108 +81,188 @@ func key4(s []byte) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// add gives a literal one more user.
-func (x *index) add(text string, u user) {
-	if x.numbers == nil {
-		x.numbers = map[string]int32{}
-	}
-	n, ok := x.numbers[text]
-	if !ok {
-		n = int32(len(x.literals))
-		x.numbers[text] = n
-		x.literals = append(x.literals, literal{text: text, left: true, right: true})
-	}
-	l := &x.literals[n]
-	if u.entry != nil {
+// newSet makes an empty set.
+func (x *index) newSet() int32 {
+	x.sets = append(x.sets, nil)
+	return int32(len(x.sets) - 1)
+}
+
+// addEntry adds a word or phrase to a set.
+func (x *index) addEntry(set int32, e *entry) {
+	x.add(set, e.identity(), e.key(), atom{
+		entry: e, plain: e.plain(), second: e.secondByte(), right: e.plain(),
 		// A word of a script with spaces does not begin inside another; see match.
-		u.plain = u.entry.plain()
-		u.left = !u.entry.parts[0].before && !startsDense(text)
-		u.right = u.plain
-		u.second = u.entry.secondByte()
+		left: !e.parts[0].before && !startsDense(e.key()),
+	})
+}
+
+// addText adds a text to a set.
+func (x *index) addText(set int32, text string, left, right bool) {
+	x.add(set, fmt.Sprint("\x00", left, right, text), text, atom{
+		left: left, right: right, spaced: strings.ContainsFunc(text, func(r rune) bool { return classOf(r) == classSpace }),
+	})
+}
+
+func (x *index) add(set int32, identity, text string, a atom) {
+	if x.numbers == nil {
+		x.numbers, x.known = map[string]int32{}, map[string]int32{}
 	}
-	l.left, l.right = l.left && u.left, l.right && u.right
-	u.next = l.user
-	x.users = append(x.users, u)
-	l.user = int32(len(x.users))
+	n, ok := x.known[identity]
+	if !ok {
+		n = int32(len(x.atoms))
+		x.known[identity] = n
+		number, ok := x.numbers[text]
+		if !ok {
+			number = int32(len(x.literals))
+			x.numbers[text] = number
+			x.literals = append(x.literals, literal{text: text, left: true, right: true})
+		}
+		l := &x.literals[number]
+		l.left, l.right = l.left && a.left, l.right && a.right
+		a.next = l.atom
+		x.atoms = append(x.atoms, a)
+		l.atom = n + 1
+	}
+	found := &x.atoms[n]
+	if k := len(found.sets); k > 0 && found.sets[k-1] == set {
+		return // twice in one list; sets are filled one after the other
+	}
+	found.sets = append(found.sets, set)
+	x.sets[set] = append(x.sets[set], n)
 }
 
 // build makes the tables, once all literals are there.
 func (x *index) build() {
-	x.numbers = nil
-	size := 16
-	for size < 2*len(x.literals) {
-		size *= 2
+	x.numbers, x.known = nil, nil
+	small := 0
+	for i := range x.literals {
+		if len(x.literals[i].text) < 4 {
+			small++
+		}
 	}
-	x.slots = make([]int32, size)
-	x.tiny = map[uint32]int32{}
+	x.tiny = make([]tiny, tableSize(small))
+	x.slots = make([]int32, min(tableSize(len(x.literals)), 1<<16)) // hash4 has no more bits
 	for i := range x.literals {
 		l := &x.literals[i]
+		filters := []*filter{&x.start, &x.inside}
+		if l.left {
+			filters = filters[:1]
+		}
 		if len(l.text) < 4 {
-			x.addTiny(l.text, int32(i))
+			x.addTiny(l.text, int32(i), filters)
 			continue
 		}
 		h := hash4(key4([]byte(l.text[:4])))
-		x.long[h>>6] |= 1 << (h & 63)
-		slot := &x.slots[int(h)&(size-1)]
+		for _, f := range filters {
+			f.long[h>>6] |= 1 << (h & 63)
+		}
+		slot := &x.slots[int(h)&(len(x.slots)-1)]
 		l.next, *slot = *slot, int32(i)+1
 	}
 }
 
-func (x *index) addTiny(text string, i int32) {
-	first := uint32(text[0])
-	if len(text) == 1 {
-		for second := uint32(0); second < 256; second++ {
-			x.short[(first|second<<8)>>6] |= 1 << (first & 63)
-		}
-	} else {
-		prefix := first | uint32(text[1])<<8
-		x.short[prefix>>6] |= 1 << (prefix & 63)
+func tableSize(n int) int {
+	size := 16
+	for size < 2*n {
+		size *= 2
 	}
-	key := uint32(0)
+	return size
+}
+
+func (x *index) addTiny(text string, i int32, filters []*filter) {
+	first := uint32(text[0])
+	for _, f := range filters {
+		if len(text) == 1 {
+			for second := range uint32(256) {
+				f.short[(first|second<<8)>>6] |= 1 << (first & 63)
+			}
+			continue
+		}
+		prefix := first | uint32(text[1])<<8
+		f.short[prefix>>6] |= 1 << (prefix & 63)
+	}
+	key := uint32(len(text)) << 24
 	for j := range len(text) {
 		key |= uint32(text[j]) << (8 * j)
 	}
-	x.tiny[key] = i + 1
+	at := int(hash4(key)) & (len(x.tiny) - 1)
+	for x.tiny[at].literal != 0 {
+		at = (at + 1) & (len(x.tiny) - 1)
+	}
+	x.tiny[at] = tiny{key, i + 1}
 }
 
-// scan calls found for each literal that stands in s, which must end with four
-// bytes of padding, in order of place.
-func (x *index) scan(s []byte, found func(l *literal, at int)) {
-	if len(x.literals) == 0 {
-		return
-	}
+// scan tells a of each literal that stands in its folded text, which must end with
+// four bytes of padding, in order of place.
+//
+// A literal that is left is passed over inside a word. That is safe: found drops it
+// there. If it begins with a letter or digit of ASCII, all its atoms ask that none
+// stands before it in the text; so the place is inside a word where one does, and
+// both are of ASCII and neighbours in the text too, not in its folded form alone. If
+// it begins with another letter, all its atoms are words, which begin where no
+// letter stands before them in the folded text (wordStarts).
+func (x *index) scan(a *analysis) {
+	s := a.folded
 	n := len(s) - 4
-	if n <= 0 {
+	if len(x.literals) == 0 || n <= 0 {
 		return
 	}
 	key := key4(s) << 8
+	ascii := len(a.origin) == 0
+	inWord := false // a letter or digit stands right before i
 	for i := 0; i < n; i++ {
-		key = key>>8 | uint32(s[i+3])<<24
 		if i == 0 {
 			key = key4(s)
+		} else {
+			key = key>>8 | uint32(s[i+3])<<24
 		}
-		if short := key & 0xffff; x.short[short>>6]&(1<<(short&63)) != 0 {
-			x.scanTiny(key, i, found)
+		c := s[i]
+		f := &x.start
+		switch {
+		case c < utf8.RuneSelf:
+			if alnum := asciiClass[c] == classWord; !alnum {
+				inWord = false
+			} else {
+				if inWord && (ascii || a.besideASCII(i)) {
+					f = &x.inside
+				}
+				inWord = true
+			}
+		case c < 0xc0:
+			continue // inside a character
+		default:
+			if inWord {
+				f = &x.inside
+			}
+			r, _ := utf8.DecodeRune(s[i:])
+			inWord = classOf(r) == classWord
 		}
-		if h := hash4(key); x.long[h>>6]&(1<<(h&63)) != 0 {
-			x.scanLong(s, key, i, found)
+		if short := key & 0xffff; f.short[short>>6]&(1<<(short&63)) != 0 {
+			x.scanTiny(a, key, i)
+		}
+		if h := hash4(key); f.long[h>>6]&(1<<(h&63)) != 0 {
+			x.scanLong(a, h, i)
 		}
 	}
 }
 
-func (x *index) scanTiny(key uint32, at int, found func(l *literal, at int)) {
-	for _, k := range [...]uint32{key & 0xff, key & 0xffff, key & 0xffffff} {
-		if i := x.tiny[k]; i > 0 {
-			found(&x.literals[i-1], at)
+func (x *index) scanTiny(a *analysis, key uint32, at int) {
+	for n, mask := uint32(1), uint32(0xff); n <= 3; n, mask = n+1, mask<<8|0xff {
+		k := key&mask | n<<24
+		for i := int(hash4(k)) & (len(x.tiny) - 1); x.tiny[i].literal != 0; i = (i + 1) & (len(x.tiny) - 1) {
+			if x.tiny[i].key == k {
+				a.found(&x.literals[x.tiny[i].literal-1], at)
+				break
+			}
 		}
 	}
 }
 
-func (x *index) scanLong(s []byte, key uint32, at int, found func(l *literal, at int)) {
-	for i := x.slots[int(hash4(key))&(len(x.slots)-1)]; i > 0; {
+func (x *index) scanLong(a *analysis, hash uint32, at int) {
+	for i := x.slots[int(hash)&(len(x.slots)-1)]; i > 0; {
 		l := &x.literals[i-1]
-		if hasPrefix(s[at:], l.text) {
-			found(l, at)
+		if hasPrefix(a.folded[at:], l.text) {
+			a.found(l, at)
 		}
 		i = l.next
 	}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
 	"regexp/syntax"
 	"slices"
@@ -11,13 +12,20 @@ import (
 
 // What a match of a pattern holds can be read off its syntax tree: a concatenation
 // holds what each of its parts holds, in that order; an alternation holds what its
-// first branch holds or what its second holds, and so on. A need is one such "one of
-// these texts"; the needs of a pattern are those of its top-level parts, in order.
+// first branch holds or what its second holds, and so on. So a pattern without
+// repetitions is a choice of chains: each match holds all that one of the chains
+// asks for, one after the other. What a chain asks for at one place is a need, "one
+// of these texts"; a part of the pattern that is not taken apart, such as a
+// repetition, gives at most one need.
 //
 // Texts are folded, and so is what they are looked for in. Folding goes rune by rune
 // and makes equal whatever a case-insensitive pattern takes for equal (fold.go), so a
 // match always holds one of the texts of each need; the reverse is not so, and need
 // not be.
+
+// chain is a list of needs that stand in order in each match of one branch of a
+// pattern, at least one.
+type chain []need
 
 // need is one of a few literals that a match holds.
 type need struct {
@@ -82,7 +90,8 @@ type factor struct {
 // literalReader reads needs off a syntax tree.
 type literalReader struct{ numbered []*family }
 
-// factors takes a tree apart into the parts of its concatenation.
+// factors takes a tree apart into the parts of its concatenation. An alternation is
+// one part.
 func (l *literalReader) factors(re *syntax.Regexp) []factor {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -96,7 +105,82 @@ func (l *literalReader) factors(re *syntax.Regexp) []factor {
 	case syntax.OpLiteral:
 		return l.literal(re.Rune)
 	}
-	return []factor{{needs: l.choice(re), length: l.length(re), exact: exact(re) != nil, edge: isEdge(re)}}
+	return []factor{l.part(re)}
+}
+
+func (l *literalReader) part(re *syntax.Regexp) factor {
+	return factor{needs: l.choice(re), length: l.length(re), exact: exact(re) != nil, edge: isEdge(re)}
+}
+
+// maxChains is the most chains of one pattern; what would give more is not taken
+// apart.
+const maxChains = 48
+
+// chains takes a tree apart into its branches, and these into the parts of their
+// concatenations. An alternation of a few fixed texts stays one part.
+func (l *literalReader) chains(re *syntax.Regexp) [][]factor {
+	switch re.Op {
+	case syntax.OpCapture:
+		return l.chains(re.Sub[0])
+	case syntax.OpConcat:
+		all := [][]factor{nil}
+		for _, sub := range re.Sub {
+			branches := l.chains(sub)
+			if len(branches)*len(all) > maxChains {
+				branches = [][]factor{{l.part(sub)}}
+			}
+			product := make([][]factor, 0, len(all)*len(branches))
+			for _, before := range all {
+				for _, branch := range branches {
+					product = append(product, slices.Concat(before, branch))
+				}
+			}
+			all = product
+		}
+		return all
+	case syntax.OpLiteral:
+		return [][]factor{l.literal(re.Rune)}
+	case syntax.OpAlternate:
+		if exact(re) != nil {
+			break
+		}
+		var all [][]factor
+		for _, sub := range re.Sub {
+			all = append(all, l.chains(sub)...)
+		}
+		if len(all) <= maxChains {
+			return all
+		}
+	}
+	return [][]factor{{l.part(re)}}
+}
+
+// joinExact makes one part of neighbours that are each one of a few fixed texts, as
+// an optional s behind a word.
+func joinExact(parts []factor) []factor {
+	var joined []factor
+	for _, f := range parts {
+		n := len(joined) - 1
+		if n < 0 || !f.exact || !joined[n].exact || f.edge || joined[n].edge || len(f.needs.literals)*len(joined[n].needs.literals) > maxTexts {
+			joined = append(joined, f)
+			continue
+		}
+		last := &joined[n]
+		last.needs.literals = product(last.needs.literals, f.needs.literals)
+		last.length = last.length.plus(f.length)
+	}
+	return joined
+}
+
+// product gives all texts of a text of the first list and one of the second.
+func product(first, second []string) []string {
+	all := make([]string, 0, len(first)*len(second))
+	for _, a := range first {
+		for _, b := range second {
+			all = append(all, a+b)
+		}
+	}
+	return unique(all)
 }
 
 // isEdge tells \b and \s+.
@@ -232,15 +316,9 @@ func exact(re *syntax.Regexp) []string {
 			if set == nil || len(set)*len(all) > maxTexts {
 				return nil
 			}
-			var next []string
-			for _, a := range all {
-				for _, b := range set {
-					next = append(next, a+b)
-				}
-			}
-			all = next
+			all = product(all, set)
 		}
-		return unique(all)
+		return all
 	case syntax.OpAlternate:
 		var all []string
 		for _, sub := range re.Sub {
@@ -351,28 +429,104 @@ func (l *literalReader) family(n int) length {
 // readNeeds finds what every match of the pattern holds.
 func (p *pattern) readNeeds(tree *syntax.Regexp, numbered []*family) error {
 	reader := literalReader{numbered}
-	var before length // of the parts so far
-	var gap length    // of the parts since the last need's, that one included
-	factors := reader.factors(tree)
-	for i := range factors {
-		f := &factors[i]
-		f.needs.left = f.exact && i > 0 && factors[i-1].edge
-		f.needs.right = f.exact && i+1 < len(factors) && factors[i+1].edge
-		before, gap = before.plus(f.length), gap.plus(f.length)
-		for i := range p.needs {
-			p.needs[i].after = p.needs[i].after.plus(f.length)
+	seen := map[string]bool{}
+	for _, parts := range reader.chains(tree) {
+		c := reader.chain(joinExact(parts))
+		if len(c) == 0 {
+			return fmt.Errorf("every match must hold some fixed text: two letters or more, a mark, or a word of a family")
 		}
-		if !f.needs.useful() {
-			continue
+		if key := fmt.Sprint(c); !seen[key] {
+			seen[key] = true
+			p.chains = append(p.chains, c)
 		}
-		p.needs = append(p.needs, need{texts: f.needs, before: before, after: f.length, gap: gap})
-		gap = f.length
-	}
-	if len(p.needs) == 0 {
-		return fmt.Errorf("every match must hold some fixed text: two letters or more, a mark, or a word of a family")
 	}
 	p.anchored = anchored(tree)
 	return nil
+}
+
+// maxNeeds is the most needs of a chain. A few rare ones say all that there is.
+const maxNeeds = 4
+
+// chain chooses the needs among the parts of a branch: the rarest, and none that
+// stands in every other sentence where there is another one.
+func (l *literalReader) chain(parts []factor) chain {
+	var useful []int
+	for i := range parts {
+		f := &parts[i]
+		f.needs.left = f.exact && i > 0 && parts[i-1].edge
+		f.needs.right = f.exact && i+1 < len(parts) && parts[i+1].edge
+		if f.needs.useful() {
+			useful = append(useful, i)
+		}
+	}
+	rarest := slices.Clone(useful)
+	slices.SortStableFunc(rarest, func(a, b int) int { return cmp.Compare(l.frequency(parts[a].needs), l.frequency(parts[b].needs)) })
+	for len(rarest) > maxNeeds || len(rarest) > 1 && l.frequency(parts[rarest[len(rarest)-1]].needs) > common {
+		rarest = rarest[:len(rarest)-1]
+	}
+	var c chain
+	var before length // of the parts so far
+	var gap length    // of the parts since the last need's, that one included
+	for i := range parts {
+		f := &parts[i]
+		before, gap = before.plus(f.length), gap.plus(f.length)
+		for i := range c {
+			c[i].after = c[i].after.plus(f.length)
+		}
+		if slices.Contains(rarest, i) {
+			c = append(c, need{texts: f.needs, before: before, after: f.length, gap: gap})
+			gap = f.length
+		}
+	}
+	return c
+}
+
+// common is the frequency, in places of a thousand bytes, from which on a need says
+// little.
+const common = 8
+
+// frequency estimates at how many of a thousand bytes of ordinary text one of the
+// texts stands. It is a guess by length, and only chooses what is looked at first.
+func (l *literalReader) frequency(t texts) float64 {
+	sum := 0.0
+	for _, s := range t.literals {
+		sum += frequency(s, t.left && t.right)
+	}
+	for _, n := range t.families {
+		for i := range l.numbered[n].entries {
+			e := &l.numbered[n].entries[i]
+			sum += frequency(e.key(), true)
+		}
+	}
+	return sum
+}
+
+// commonWords stand in most sentences.
+const commonWords = " a an and any are as at be by can do for from if in is it not of on or that the this to use will with you your "
+
+func frequency(text string, whole bool) float64 {
+	word := strings.TrimSpace(text)
+	n := utf8.RuneCountInString(word)
+	if n < len(word) {
+		// Two letters of Cyrillic say about as much as two of Latin, one of Han more.
+		if r, _ := utf8.DecodeRuneInString(word); classOf(r) == classDense {
+			n *= 3
+		}
+	}
+	switch {
+	case strings.Contains(commonWords, " "+word+" "):
+		if whole || len(word) < len(text) {
+			return 5
+		}
+		return 20
+	case n <= 1:
+		return 12
+	case n == 2:
+		return 4
+	case n == 3:
+		return 1
+	}
+	return 1 / float64(n-2)
 }
 
 // anchored reports whether the pattern asks for the beginning or the end of a text
@@ -394,19 +548,16 @@ func (l *loader) literalSet(t texts) int {
 	if set, ok := l.needSets[key]; ok {
 		return int(set)
 	}
-	set := int32(l.set.sets)
-	l.set.sets++
+	set := l.set.index.newSet()
 	l.needSets[key] = set
-	// A literal may be added twice, by two words that begin alike; its ends are then
-	// found twice, which is no harm.
 	for _, text := range literals {
-		l.set.index.add(text, user{set: set, left: t.left, right: t.right})
+		l.set.index.addText(set, text, t.left, t.right)
 	}
 	for _, n := range families {
 		for i := range l.numbered[n].entries {
 			e := &l.numbered[n].entries[i]
 			left, right := e.edges()
-			l.set.index.add(e.key(), user{set: set, left: left, right: right})
+			l.set.index.addText(set, e.key(), left, right)
 		}
 	}
 	return int(set)

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -242,19 +243,11 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 	if m.text.exhaustive {
 		m.alternatives = append(m.alternatives, m.set.alternatives...)
 	}
-	for _, set := range m.text.touched {
-		if m.text.exhaustive {
-			break
-		}
-		for _, alt := range m.set.triggers[set] {
-			if (m.only == nil || m.only == alt) && m.text.hasAll(alt.sets) {
-				m.alternatives = append(m.alternatives, alt)
-			}
-		}
+	if !m.text.exhaustive {
+		m.alternatives = m.set.mayMatch(m.text.present, m.alternatives)
 	}
-	slices.SortFunc(m.alternatives, func(a, b *alternative) int { return cmp.Compare(a.order, b.order) })
 	for _, alt := range m.alternatives {
-		if !want(alt) {
+		if m.only != nil && m.only != alt || !want(alt) {
 			continue
 		}
 		if m.stop() {
@@ -277,6 +270,25 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 		}
 	}
 	return true
+}
+
+// mayMatch appends to list the alternatives that may match a text with something of
+// each of the sets present, in order.
+func (s *Set) mayMatch(present bitset, list []*alternative) []*alternative {
+	for i, word := range present {
+		for word &= s.triggered[i]; word != 0; word &= word - 1 {
+			for _, alt := range s.triggers[i<<6+bits.TrailingZeros64(word)] {
+				if alt.mayMatch(present) {
+					list = append(list, alt)
+				}
+			}
+		}
+	}
+	if len(list) < 2 {
+		return list
+	}
+	slices.SortFunc(list, func(a, b *alternative) int { return cmp.Compare(a.order, b.order) })
+	return slices.Compact(list) // one may be filed under several sets
 }
 
 // match makes a Match of what was found in a reading of one field.
@@ -352,8 +364,8 @@ type Set struct {
 	families     map[string]*family
 	retired      map[string]bool
 	index        index
-	sets         int
 	triggers     [][]*alternative // per set of the index
+	triggered    bitset           // the sets that have some
 	excuses      int
 	toolMasks    []surfaceMask
 	pool         sync.Pool

@@ -15,8 +15,8 @@ type pattern struct {
 	families []*family // those the source names, in order, one for each place
 	compile  func() (*regexp.Regexp, error)
 
-	needs    []need // what every match holds, in order
-	anchored bool   // it has ^, $, \A or \z
+	chains   []chain // every match holds the needs of one of them, in order
+	anchored bool    // it has ^, $, \A or \z
 }
 
 // insideBrackets reports whether a character class is open at the end of s.

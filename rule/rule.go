@@ -144,8 +144,8 @@ type alternative struct {
 	downgrade  []*excuse
 	file       string
 	line       int
-	order      int   // place in the whole set
-	sets       []int // of the index: a text without one of each cannot match
+	order      int       // place in the whole set
+	ways       [][][]int // of each condition: see condition.ways
 }
 
 // condition is one thing to find: a regular expression or words near each other.

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -12,15 +13,16 @@ import (
 // sentence, say) from beginning to end. Fast: run it over windows only, and give the
 // same matches. That is safe because
 //
-//  1. every match holds one literal of each of the pattern's needs, in order, and the
-//     index finds every literal (literals.go, fold.go). So the literals of a match are
-//     hits that stand in a chain: each ends behind the one before, no further than
-//     the gap between them allows. Hits outside every chain are dropped; those of a
-//     match never are.
+//  1. every match holds one literal of each need of one of the pattern's chains, in
+//     order, and the index finds every literal (literals.go, fold.go). So the literals
+//     of a match are hits in order: each ends behind the one before, no further than
+//     the gap between them allows. Hits without such neighbours are dropped; those of
+//     a match never are.
 //  2. A match reaches no further to both sides of its literal than the bounds say
 //     that come with the need. So the window of that many bytes around the hit holds
 //     the whole match, and any other match that starts at the same place too: each
-//     brings its own hit, and windows that meet become one.
+//     brings its own hit, be it by another chain, and windows of a unit that meet
+//     become one.
 //  3. Windows are widened to where the character outside is none of \w, or the unit
 //     ends. \b and \B say the same there whether the text goes on or not. Patterns that
 //     ask for the beginning or end of text or line get the whole unit instead.
@@ -32,16 +34,23 @@ import (
 // windowBuffers are kept between texts.
 type windowBuffers struct {
 	alive [][]int32
-	list  []extent
+	list  []window
 }
 
-// mayMatch reports whether the text holds a literal of each need.
+// window is a stretch of a unit.
+type window struct {
+	extent
+	unit int
+}
+
+// mayMatch reports whether the text holds a literal of each need of a chain.
 func (a *analysis) mayMatch(p *pattern) bool {
-	if a.exhaustive {
-		return true
-	}
-	for i := range p.needs {
-		if !a.has(p.needs[i].set) {
+	return a.exhaustive || slices.ContainsFunc(p.chains, a.holdsAll)
+}
+
+func (a *analysis) holdsAll(c chain) bool {
+	for i := range c {
+		if !a.has(c[i].set) {
 			return false
 		}
 	}
@@ -73,13 +82,47 @@ func (a *analysis) eachRegexp(p *pattern, span Span, yield func(match) bool) {
 }
 
 // windows gives the stretches of the text in which p may match, in order.
-func (a *analysis) windows(p *pattern, span Span) []extent {
+func (a *analysis) windows(p *pattern, span Span) []window {
 	units := a.unitList(span)
-	if a.exhaustive {
-		return units
-	}
-	hits, need := a.chained(p)
 	list := a.window.list[:0]
+	if a.exhaustive {
+		for i, u := range units {
+			list = append(list, window{u, i})
+		}
+		a.window.list = list
+		return list
+	}
+	chains := 0
+	for _, c := range p.chains {
+		if !a.holdsAll(c) {
+			continue
+		}
+		before := len(list)
+		if list = a.appendWindows(list, p, c, units, span); len(list) > before {
+			chains++
+		}
+	}
+	if chains > 1 {
+		slices.SortFunc(list, func(x, y window) int {
+			return cmp.Or(cmp.Compare(x.unit, y.unit), cmp.Compare(x.start, y.start))
+		})
+		kept := list[:1]
+		for _, w := range list[1:] {
+			if last := &kept[len(kept)-1]; w.unit == last.unit && w.start <= last.end {
+				last.end = max(last.end, w.end)
+				continue
+			}
+			kept = append(kept, w)
+		}
+		list = kept
+	}
+	a.window.list = list
+	return list
+}
+
+// appendWindows adds the windows for one chain.
+func (a *analysis) appendWindows(list []window, p *pattern, c chain, units []extent, span Span) []window {
+	hits, need := a.chained(c)
 	before, after := a.bytes(need.before), a.bytes(need.after)
 	next := 0 // hits before it end before the unit
 	for u := 0; u < len(units) && len(hits) > 0; u++ {
@@ -104,7 +147,7 @@ func (a *analysis) windows(p *pattern, span Span) []extent {
 		first := len(list)
 		for ; next < len(hits) && int(hits[next]) <= unit.end; next++ {
 			if p.anchored {
-				list = append(list[:first], unit)
+				list = append(list[:first], window{unit, u})
 				continue
 			}
 			hit := int(hits[next])
@@ -124,13 +167,12 @@ func (a *analysis) windows(p *pattern, span Span) []extent {
 			} else {
 				start = a.widenLeft(start, unit.start)
 			}
-			list = append(list, extent{start, end})
+			list = append(list, window{extent{start, end}, u})
 		}
 		if n := len(list); n > first {
 			list[n-1].end = a.widenRight(list[n-1].end, unit.end)
 		}
 	}
-	a.window.list = list
 	return list
 }
 
@@ -167,31 +209,27 @@ func (a *analysis) bytes(l length) int {
 	return min(n, len(a.text))
 }
 
-// chained gives, for the need of p with the fewest, the hits that stand in a chain
-// with hits of all other needs.
-func (a *analysis) chained(p *pattern) ([]int32, *need) {
+// chained gives, for the need of c with the fewest, the hits that have hits of all
+// other needs around them as the gaps allow.
+func (a *analysis) chained(c chain) ([]int32, *need) {
 	alive := a.window.alive[:0]
-	for i := range p.needs {
-		n := &p.needs[i]
-		ends := a.ends[n.set]
-		if !slices.IsSorted(ends) {
-			slices.Sort(ends) // by place of the literal's beginning until now
+	for i := range c {
+		n := &c[i]
+		ends := a.endsOf(n.set)
+		if i > 0 {
+			ends = reachable(ends, alive[i-1], a.bytes(n.gap), 1)
 		}
-		if i == 0 {
-			alive = append(alive, ends)
-			continue
-		}
-		alive = append(alive, reachable(ends, alive[i-1], a.bytes(n.gap), 1))
+		alive = append(alive, ends)
 	}
 	best := len(alive) - 1
 	for i := len(alive) - 2; i >= 0; i-- {
-		alive[i] = reachable(alive[i], alive[i+1], a.bytes(p.needs[i+1].gap), -1)
+		alive[i] = reachable(alive[i], alive[i+1], a.bytes(c[i+1].gap), -1)
 		if len(alive[i]) < len(alive[best]) {
 			best = i
 		}
 	}
 	a.window.alive = alive
-	return alive[best], &p.needs[best]
+	return alive[best], &c[best]
 }
 
 // reachable gives those of hits that stand behind (direction 1) or before (-1) one
