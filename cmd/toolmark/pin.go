@@ -135,7 +135,8 @@ func (p *program) pinJSON(name string, snapshot *toolmark.Snapshot, hashes pin.P
 		Tools         []toolmark.ToolHash  `json:"tools"`
 		Warnings      []toolmark.Text      `json:"warnings"`
 	}{
-		toolmark.Text(name), server{toolmark.Text(info.Name), toolmark.Text(info.Version), info.Given},
+		toolmark.Text(name),
+		server{toolmark.Text(info.Name), toolmark.Text(info.Version), info.Given},
 		hashes.SHA256, fp, toolmark.Text(reason), tools, warnings,
 	})
 	if err != nil {

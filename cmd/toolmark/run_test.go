@@ -56,8 +56,17 @@ func TestRunUsesOnlyWhatItIsGiven(t *testing.T) {
 // An output that cannot be written is not a clean run.
 func TestRunReportsABrokenOutput(t *testing.T) {
 	for _, args := range [][]string{
-		{"pin", "-"}, {"pin", "--json", "-"}, {"pin", "--canonical", "-"}, {"pin", "--lines"},
-		{"scan", "-"}, {"scan", "--json", "-"}, {"scan", "--lines"}, {"text"}, {"text", "--sanitize"}, {"rules", "list"}, {"version"},
+		{"pin", "-"},
+		{"pin", "--json", "-"},
+		{"pin", "--canonical", "-"},
+		{"pin", "--lines"},
+		{"scan", "-"},
+		{"scan", "--json", "-"},
+		{"scan", "--lines"},
+		{"text"},
+		{"text", "--sanitize"},
+		{"rules", "list"},
+		{"version"},
 	} {
 		var errs bytes.Buffer
 		code := run(context.Background(), args, strings.NewReader(`{"tools":[{"name":"a"}]}`), &brokenWriter{}, &errs, testEnvironment())

@@ -105,7 +105,7 @@ func (d *Document) junitSuite(src *Source) junitSuite {
 	}
 	whole := len(cases) - 1
 	cases[whole] = junitCase{Name: "(whole list)", ClassName: class}
-	var output = make([][]string, len(cases))
+	output := make([][]string, len(cases))
 	for i := range src.Report.Findings {
 		f := &src.Report.Findings[i]
 		at := whole

@@ -137,8 +137,10 @@ func (d *Document) WriteSARIF(w io.Writer) error {
 			invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifText{oneLine(src.Name + ": " + warning)}})
 		}
 		if src.Report.Incomplete {
-			invocation.Notifications = append(invocation.Notifications, sarifNotification{"error",
-				sarifText{fmt.Sprintf("%s: the time ran out before %s", oneLine(src.Name), Plural(len(src.Report.UnscannedTools), "tool"))}})
+			invocation.Notifications = append(invocation.Notifications, sarifNotification{
+				"error",
+				sarifText{fmt.Sprintf("%s: the time ran out before %s", oneLine(src.Name), Plural(len(src.Report.UnscannedTools), "tool"))},
+			})
 		}
 		lines := newRuler(src.Snapshot.Bytes)
 		for j := range src.Report.Findings {

@@ -340,7 +340,9 @@ func (t *textWriter) counts(sum Summary) []string {
 		what  string
 		paint func(string) string
 	}{
-		{sum.High, "high", t.s.bad}, {sum.Medium, "medium", t.s.caution}, {sum.Info, "info", t.s.hint},
+		{sum.High, "high", t.s.bad},
+		{sum.Medium, "medium", t.s.caution},
+		{sum.Info, "info", t.s.hint},
 		{sum.Unscanned, "not scanned", t.s.caution},
 	} {
 		if c.n > 0 {
