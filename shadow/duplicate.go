@@ -14,8 +14,7 @@ import (
 func Duplicates(tools []toolmark.Tool) []toolmark.Finding {
 	groups := make([]int, len(tools)) // tool → first tool of its group
 	first := map[string]int{}
-	var find func(i int) int
-	find = func(i int) int {
+	find := func(i int) int {
 		for groups[i] != i {
 			groups[i] = groups[groups[i]]
 			i = groups[i]
