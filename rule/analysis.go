@@ -206,22 +206,34 @@ func (a *analysis) found(l *literal, at int) {
 		u := &a.set.index.atoms[number]
 		n = u.next
 		switch {
-		case u.entry == nil:
-			if left && u.left || right && u.right {
-				continue
-			}
-			a.keep(number, extent{start, end})
-		case u.second != 0 && next[0] == ' ' && next[1] != u.second && !asciiGlue(next[1]):
-			// The next word is another one: most candidates end here.
+		case u.entry != nil:
+			a.phrase(number, u, at)
+		case left && u.left || right && u.right:
 		default:
-			from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at)
-			switch {
-			case ok:
-				a.keep(number, extent{a.at(from), a.endAt(to)})
-			case to == len(a.folded)-4:
-				a.cut = append(a.cut, number)
-			}
+			a.keep(number, extent{start, end})
 		}
+	}
+	if l.phrase == 0 || next[0] == ' ' && l.seconds&(1<<(next[1]&63)) == 0 && !asciiGlue(next[1]) {
+		return // the next word is another one: most candidates end here
+	}
+	for n := l.phrase; n > 0; {
+		number := n - 1
+		u := &a.set.index.atoms[number]
+		n = u.next
+		if next[0] != ' ' || next[1] == u.second || asciiGlue(next[1]) {
+			a.phrase(number, u, at)
+		}
+	}
+}
+
+// phrase looks whether the word or phrase of an atom stands where its literal does.
+func (a *analysis) phrase(number int32, u *atom, at int) {
+	from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at)
+	switch {
+	case ok:
+		a.keep(number, extent{a.at(from), a.endAt(to)})
+	case to == len(a.folded)-4:
+		a.cut = append(a.cut, number)
 	}
 }
 
@@ -448,27 +460,35 @@ func (a *analysis) clauseAround(sentence, m extent) extent {
 
 // runLengths are the longest runs, in characters, of what a pattern may repeat
 // without a bound.
-type runLengths struct{ glue, solid int }
+type runLengths [4]int
+
+// The kinds of runs, of
+const (
+	runOfSpace = iota // what \s is
+	runOfGlue         // what joins the words of a phrase, see isGlue, and what \s is
+	runOfWord         // letters, marks, digits, underscores and apostrophes
+	runOfSolid        // all but what \s is
+)
+
+// isPatternSpace tells what \s is.
+func isPatternSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\f' || r == '\r' }
+
+func isWordLike(r rune) bool { return isWord(r) || r == '_' || isApostrophe(r) }
 
 func (a *analysis) runLengths() runLengths {
 	if a.hasRuns {
 		return a.runs
 	}
 	a.hasRuns, a.runs = true, runLengths{}
-	glue, solid := 0, 0
+	var now runLengths
 	for _, r := range a.text {
-		space := classOf(r) == classSpace
-		if r == ' ' || r == '\t' || r == '\n' || r == '\f' || r == '\r' { // what \s is
-			solid = 0
-		} else if solid++; solid > a.runs.solid {
-			a.runs.solid = solid
-		}
-		if space || r == '-' || r == '_' {
-			if glue++; glue > a.runs.glue {
-				a.runs.glue = glue
+		space := isPatternSpace(r)
+		for kind, is := range [...]bool{space, space || isGlue(r), isWordLike(r), !space} {
+			if !is {
+				now[kind] = 0
+			} else if now[kind]++; now[kind] > a.runs[kind] {
+				a.runs[kind] = now[kind]
 			}
-		} else {
-			glue = 0
 		}
 	}
 	return a.runs

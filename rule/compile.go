@@ -90,39 +90,53 @@ func (l *loader) trigger() {
 	frequencies := make([]float64, len(s.index.sets))
 	for i := range s.index.literals {
 		word := &s.index.literals[i]
-		for n := word.atom; n > 0; n = s.index.atoms[n-1].next {
-			atom := &s.index.atoms[n-1]
-			for _, set := range atom.sets {
-				frequencies[set] += frequency(word.text, atom.entry != nil || atom.left && atom.right)
+		for _, first := range []int32{word.atom, word.phrase} {
+			for n := first; n > 0; n = s.index.atoms[n-1].next {
+				atom := &s.index.atoms[n-1]
+				for _, set := range atom.sets {
+					frequencies[set] += frequency(word.text, atom.entry != nil || atom.left && atom.right)
+				}
 			}
 		}
 	}
-	s.triggers = make([][]*alternative, len(s.index.sets))
+	s.spaced = newBitset(len(s.index.sets))
+	for i := range s.index.atoms {
+		if atom := &s.index.atoms[i]; atom.spaced {
+			for _, set := range atom.sets {
+				s.spaced.add(int(set))
+			}
+		}
+	}
+	s.triggers = make([][]trigger, len(s.index.sets))
 	s.triggered = newBitset(len(s.index.sets))
 	for _, alt := range s.alternatives {
-		var best []int
+		var best [][]int
 		least := math.Inf(1)
 		for _, c := range alt.conditions {
 			ways := c.ways()
-			alt.ways = append(alt.ways, ways)
-			var sets []int
 			sum := 0.0
 			for _, way := range ways {
-				rarest := slices.MinFunc(way, func(a, b int) int { return cmp.Compare(frequencies[a], frequencies[b]) })
-				if !slices.Contains(sets, rarest) {
-					sets = append(sets, rarest)
-					sum += frequencies[rarest]
-				}
+				// The rarest first: most texts lack it.
+				slices.SortStableFunc(way, func(a, b int) int { return cmp.Compare(frequencies[a], frequencies[b]) })
+				sum += frequencies[way[0]]
 			}
+			alt.ways = append(alt.ways, ways)
 			if sum < least {
-				best, least = sets, sum
+				best, least = ways, sum
 			}
 		}
-		for _, set := range best {
-			s.triggers[set] = append(s.triggers[set], alt)
-			s.triggered.add(set)
+		for _, way := range best {
+			s.triggers[way[0]] = append(s.triggers[way[0]], trigger{alt, way[min(1, len(way)-1)]})
+			s.triggered.add(way[0])
 		}
 	}
+}
+
+// trigger is an alternative that may match a text which holds something of the set
+// that the trigger is filed under, and of one more.
+type trigger struct {
+	alt *alternative
+	set int
 }
 
 // ways gives lists of sets: a text in which c matches holds something of each set of

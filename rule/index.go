@@ -51,7 +51,11 @@ type tiny struct {
 type literal struct {
 	text string
 	next int32 // literal of the same slot, plus one
-	atom int32 // its first atom, plus one
+	// atom and phrase are its first atoms, plus one: phrases of which the second word
+	// is known to begin with some byte have a chain of their own, and seconds has the
+	// low six bits of each of these bytes.
+	atom, phrase int32
+	seconds      uint64
 	// left and right: it is of no use to anyone inside a longer word.
 	left, right bool
 }
@@ -61,7 +65,6 @@ type atom struct {
 	next  int32 // atom of the same literal, plus one
 	entry *entry
 	sets  []int32
-	plain bool // the entry is the literal, as a whole word
 	// spaced: white space is a part of the text itself.
 	spaced bool
 	// second is the first byte of the phrase's second word; 0: it may be any.
@@ -90,7 +93,7 @@ func (x *index) newSet() int32 {
 // addEntry adds a word or phrase to a set.
 func (x *index) addEntry(set int32, e *entry) {
 	x.add(set, e.identity(), e.key(), atom{
-		entry: e, plain: e.plain(), second: e.secondByte(), right: e.plain(),
+		entry: e, second: e.secondByte(), right: e.plain(),
 		// A word of a script with spaces does not begin inside another; see match.
 		left: !e.parts[0].before && !startsDense(e.key()),
 	})
@@ -119,9 +122,14 @@ func (x *index) add(set int32, identity, text string, a atom) {
 		}
 		l := &x.literals[number]
 		l.left, l.right = l.left && a.left, l.right && a.right
-		a.next = l.atom
+		first := &l.atom
+		if a.second != 0 {
+			first = &l.phrase
+			l.seconds |= 1 << (a.second & 63)
+		}
+		a.next = *first
 		x.atoms = append(x.atoms, a)
-		l.atom = n + 1
+		*first = n + 1
 	}
 	found := &x.atoms[n]
 	if k := len(found.sets); k > 0 && found.sets[k-1] == set {

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolmark/toolmark/textcheck"
@@ -41,24 +42,67 @@ func joinFields(fields []Field, mask surfaceMask) joined {
 	return j
 }
 
+// Most tools need no join. Slow, and right by definition: read the joined texts and
+// look at all alternatives with span tool. Fast: first look whether the fields
+// together hold what one of these needs (alternative.ways), and if not, do not join.
+// That is safe because the joined texts hold nothing else. Where two fields meet there
+// is white space, so a word or a text without white space in it that stands in the
+// join stands in a field, with no other letters beside it than there; white space
+// joins with no character to another in NFC. A phrase that begins in one field and
+// ends in a later one was cut off by the end of the first (analysis.cut). Of texts
+// that hold white space it is not asked: they count as there.
+
+// beginUnions makes the unions those of no field.
+func (m *matcher) beginUnions() {
+	for _, union := range m.unions {
+		copy(union, m.set.spaced)
+	}
+}
+
+// unite adds the sets of the current text, a field of that surface as sent, to the
+// unions of the masks that it is in.
+func (m *matcher) unite(surface surfaceMask) {
+	for i, mask := range m.set.toolMasks {
+		if !mask.has(surface) {
+			continue
+		}
+		union := m.unions[i]
+		for w, word := range m.text.present {
+			union[w] |= word
+		}
+		for _, atom := range m.text.cut {
+			for _, set := range m.set.index.atoms[atom].sets {
+				union.add(int(set))
+			}
+		}
+	}
+}
+
 // tool matches the alternatives with span tool in the joined texts; false where it
 // was stopped.
 func (m *matcher) tool(fields []Field) bool {
 	if len(fields) < 2 {
 		return true
 	}
-	for _, mask := range m.set.toolMasks {
+	for i, mask := range m.set.toolMasks {
 		if m.stop() {
 			return false
+		}
+		want := func(alt *alternative) bool {
+			return alt.span == SpanTool && alt.rule.surfaces == mask && m.strong[alt.rule.index] == 0 && alt.rule.reads(textcheck.Raw)
+		}
+		if !m.text.exhaustive {
+			m.alternatives = m.set.mayMatch(m.unions[i], m.alternatives[:0])
+			if !slices.ContainsFunc(m.alternatives, want) {
+				continue
+			}
 		}
 		j := joinFields(fields, mask)
 		if len(j.pieces) < 2 {
 			continue
 		}
 		m.text.read(j.text, j.joins)
-		complete := m.candidates(func(alt *alternative) bool {
-			return alt.span == SpanTool && alt.rule.surfaces == mask && m.strong[alt.rule.index] == 0 && alt.rule.reads(j.pieces[0].reading.Name)
-		}, SpanField)
+		complete := m.candidates(want, SpanField)
 		m.eachBest(func(rule int, o *outcome) {
 			places := j.places(m.text, o)
 			if len(places) < 2 {

@@ -40,29 +40,48 @@ type need struct {
 // length bounds a stretch of text from above: so many runes, and so many of the
 // text's longest runs (see runLengths). Unbounded: no bound.
 type length struct {
-	runes, glue, solid int
-	unbounded          bool
+	runes     int
+	runs      runLengths // how many of each
+	unbounded bool
 }
 
 // tooLong is more than any text has; sums stay far below what an int holds.
 const tooLong = 1 << 30
 
 func (l length) plus(o length) length {
-	l.runes, l.glue, l.solid = l.runes+o.runes, l.glue+o.glue, l.solid+o.solid
-	l.unbounded = l.unbounded || o.unbounded || l.runes > tooLong || l.glue > tooLong || l.solid > tooLong
+	l.runes += o.runes
+	l.unbounded = l.unbounded || o.unbounded || l.runes > tooLong
+	for i := range l.runs {
+		l.runs[i] += o.runs[i]
+		l.unbounded = l.unbounded || l.runs[i] > tooLong
+	}
 	return l
 }
 
 func (l length) times(n int) length {
-	if n > 1000 || l.runes > tooLong/1000 || l.glue > tooLong/1000 || l.solid > tooLong/1000 {
+	if n > 1000 || l.runes > tooLong/1000 || slices.Max(l.runs[:]) > tooLong/1000 {
 		return length{unbounded: true}
 	}
-	l.runes, l.glue, l.solid = l.runes*n, l.glue*n, l.solid*n
+	l.runes *= n
+	for i := range l.runs {
+		l.runs[i] *= n
+	}
 	return l
 }
 
 func (l length) or(o length) length {
-	return length{max(l.runes, o.runes), max(l.glue, o.glue), max(l.solid, o.solid), l.unbounded || o.unbounded}
+	l.runes, l.unbounded = max(l.runes, o.runes), l.unbounded || o.unbounded
+	for i := range l.runs {
+		l.runs[i] = max(l.runs[i], o.runs[i])
+	}
+	return l
+}
+
+// oneRun is the length of one run.
+func oneRun(kind int) length {
+	var l length
+	l.runs[kind] = 1
+	return l
 }
 
 // texts is a choice of texts: written out, or words of families.
@@ -397,10 +416,34 @@ func endless(sub *syntax.Regexp) length {
 	case kind.gap():
 		return length{unbounded: true}
 	case kind&runSpace != 0:
-		return length{glue: 1}
+		if madeOf(sub, func(r rune) bool { return isPatternSpace(r) }) {
+			return oneRun(runOfSpace)
+		}
+		return oneRun(runOfGlue)
+	case madeOf(sub, isWordLike):
+		return oneRun(runOfWord)
 	default:
-		return length{solid: 1}
+		return oneRun(runOfSolid)
 	}
+}
+
+// madeOf reports whether re is a class of characters that all are of a kind. Of a
+// class with wide ranges it does not know.
+func madeOf(re *syntax.Regexp, is func(rune) bool) bool {
+	if re.Op != syntax.OpCharClass {
+		return false
+	}
+	for i := 0; i < len(re.Rune); i += 2 {
+		if re.Rune[i+1]-re.Rune[i] > 0x100 {
+			return false
+		}
+		for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+			if !is(r) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // family bounds a word of a family in a pattern.
@@ -413,11 +456,11 @@ func (l *literalReader) family(n int) length {
 			p := &e.parts[j]
 			sum.runes += utf8.RuneCountInString(p.source) + strings.Count(p.text, "ss") // ß may be two
 			if j > 0 {
-				sum.glue++
+				sum.runs[runOfGlue]++
 			}
 			for _, more := range []bool{p.before, p.after, p.any} {
 				if more {
-					sum.solid++
+					sum.runs[runOfWord]++
 				}
 			}
 		}
@@ -445,7 +488,7 @@ func (p *pattern) readNeeds(tree *syntax.Regexp, numbered []*family) error {
 }
 
 // maxNeeds is the most needs of a chain. A few rare ones say all that there is.
-const maxNeeds = 4
+const maxNeeds = 6
 
 // chain chooses the needs among the parts of a branch: the rarest, and none that
 // stands in every other sentence where there is another one.
@@ -483,7 +526,7 @@ func (l *literalReader) chain(parts []factor) chain {
 
 // common is the frequency, in places of a thousand bytes, from which on a need says
 // little.
-const common = 8
+const common = 16
 
 // frequency estimates at how many of a thousand bytes of ordinary text one of the
 // texts stands. It is a guess by length, and only chooses what is looked at first.
@@ -513,18 +556,24 @@ func frequency(text string, whole bool) float64 {
 			n *= 3
 		}
 	}
+	whole = whole || len(word) < len(text)
 	switch {
 	case strings.Contains(commonWords, " "+word+" "):
-		if whole || len(word) < len(text) {
+		if whole {
 			return 5
 		}
 		return 20
 	case n <= 1:
-		return 12
+		if strings.Contains("[]<>{}|$~@#!&*+=^%\\", word) {
+			return 1
+		}
+		return 20
+	case n == 2 && (whole || !strings.ContainsFunc(word, isWord)):
+		return 2
 	case n == 2:
-		return 4
-	case n == 3:
-		return 1
+		return 18
+	case n == 3 && !whole:
+		return 2
 	}
 	return 1 / float64(n-2)
 }

@@ -88,6 +88,8 @@ type matcher struct {
 	joined  bool
 	excuses []uint8
 
+	unions []bitset // per mask of span tool: the sets of which its fields hold something
+
 	strong []int // matches of each rule so far that nothing weakens
 	weak   []int // and the others
 
@@ -113,6 +115,9 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 			best: make([]outcome, n), field: make([]fieldMatch, n), excuses: make([]uint8, s.excuses),
 		}
 		m.text.toolExcuse = m.toolExcuse
+		for range s.toolMasks {
+			m.unions = append(m.unions, newBitset(len(s.index.sets)))
+		}
 	}
 	if stop == nil {
 		stop = func() bool { return false }
@@ -130,6 +135,7 @@ const maxKept = 1 << 20
 func (m *matcher) run(fields []Field) (matches []Match, complete bool) {
 	complete = true
 	m.fields, m.joined = fields, false
+	m.beginUnions()
 	for i := 0; i < len(fields) && complete; i++ {
 		complete = m.oneField(i, &fields[i])
 	}
@@ -156,6 +162,9 @@ func (m *matcher) oneField(number int, f *Field) bool {
 			break
 		}
 		m.text.read(reading.Text, nil)
+		if i == 0 {
+			m.unite(bit)
+		}
 		complete = m.oneText(number, bit, reading)
 		if complete && isName(f.Surface, reading.Text) && m.text.splitNames() {
 			complete = m.oneText(number, bit, reading)
@@ -277,9 +286,9 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 func (s *Set) mayMatch(present bitset, list []*alternative) []*alternative {
 	for i, word := range present {
 		for word &= s.triggered[i]; word != 0; word &= word - 1 {
-			for _, alt := range s.triggers[i<<6+bits.TrailingZeros64(word)] {
-				if alt.mayMatch(present) {
-					list = append(list, alt)
+			for _, t := range s.triggers[i<<6+bits.TrailingZeros64(word)] {
+				if present.has(t.set) && t.alt.mayMatch(present) {
+					list = append(list, t.alt)
 				}
 			}
 		}
@@ -364,8 +373,9 @@ type Set struct {
 	families     map[string]*family
 	retired      map[string]bool
 	index        index
-	triggers     [][]*alternative // per set of the index
-	triggered    bitset           // the sets that have some
+	spaced       bitset      // sets of the index with a text that holds white space
+	triggers     [][]trigger // per set of the index
+	triggered    bitset      // the sets that have some
 	excuses      int
 	toolMasks    []surfaceMask
 	pool         sync.Pool

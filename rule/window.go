@@ -199,9 +199,10 @@ func (a *analysis) bytes(l length) int {
 		return len(a.text)
 	}
 	n := l.runes
-	if l.glue > 0 || l.solid > 0 {
-		runs := a.runLengths()
-		n += l.glue*runs.glue + l.solid*runs.solid
+	if l.runs != (runLengths{}) {
+		for kind, longest := range a.runLengths() {
+			n += l.runs[kind] * longest
+		}
 	}
 	if len(a.origin) > 0 {
 		n *= utf8.UTFMax
