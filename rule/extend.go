@@ -88,6 +88,9 @@ func (l *loader) extend(extensions []*extension) {
 		if rule.Severity == toolmark.High {
 			r.refuseToolExcuses(x.toolExcuses)
 		}
+		if rule.Weight != 0 {
+			r.signalOnly(x.rule)
+		}
 		for _, alt := range x.rule.alternatives {
 			if slices.Contains(rule.Alternatives(), alt.id) {
 				r.fault(alt.line, "alternative %q stands in another file of the rule", alt.id)

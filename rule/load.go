@@ -37,6 +37,10 @@ type Options struct {
 	// decoded, and a regular expression is compiled when it is first needed. It is for
 	// a set whose Verify runs in the tests of the program that carries it.
 	Deferred bool
+	// Compiled is what Compile gave for the same files; "" means nothing. It stands for
+	// them: they are read for the examples alone, and only when these are asked for. If
+	// the files have changed since, it is passed over.
+	Compiled string
 	// Base is a set whose word families the new set may use. Its rule ids and its
 	// retired ids may not be used again.
 	Base *Set
@@ -52,6 +56,7 @@ func Load(fsys fs.FS) (*Set, error) { return Options{}.Load(fsys) }
 // loader is the state of one Load.
 type loader struct {
 	options  Options
+	fsys     fs.FS
 	set      *Set
 	numbered []*family
 	needSets map[string]int32
@@ -60,7 +65,12 @@ type loader struct {
 
 // Load is the function Load with options.
 func (o Options) Load(fsys fs.FS) (*Set, error) {
-	l := &loader{options: o, set: &Set{
+	if o.Compiled != "" {
+		if s, err := loadCompiled(o.Compiled, fsys); err != errStale {
+			return s, err
+		}
+	}
+	l := &loader{options: o, fsys: fsys, set: &Set{
 		byID: map[string]*Rule{}, families: map[string]*family{}, retired: map[string]bool{},
 	}, needSets: map[string]int32{}}
 	if o.Base != nil {
@@ -246,7 +256,7 @@ func (l *loader) readFile(file string, data []byte) *ruleReader {
 		if r.examples != nil {
 			source.examples = r.readExamples(r.examples)
 		} else {
-			source.text = data
+			source.waits = l.fsys
 		}
 		r.rule.sources = []exampleSource{source}
 	}
@@ -269,6 +279,7 @@ func (r *ruleReader) read(n *yaml.Node, required []string) {
 	str := func(into *string) func(_, v *yaml.Node) {
 		return func(_, v *yaml.Node) { *into = strings.TrimSpace(r.text(v)) }
 	}
+	signal := false
 	decoders := r.sharedDecoders()
 	maps.Copy(decoders, map[string]func(key, value *yaml.Node){
 		"id": func(_, v *yaml.Node) { r.id(v) }, "title": str(&rule.Title), "explain": str(&rule.Explain), "fix": str(&rule.Fix),
@@ -280,12 +291,17 @@ func (r *ruleReader) read(n *yaml.Node, required []string) {
 			rule.Act = act
 		},
 		"severity": func(_, v *yaml.Node) {
+			if v.Value == signalSeverity {
+				rule.Severity, signal = toolmark.Info, true
+				return
+			}
 			severity, err := toolmark.ParseSeverity(r.text(v))
 			if err != nil {
 				r.fault(v.Line, "%v", err)
 			}
 			rule.Severity = severity
 		},
+		"weight":     func(_, v *yaml.Node) { rule.Weight = r.number(v, -MaxWeight, MaxWeight) },
 		"references": func(_, v *yaml.Node) { rule.References = r.texts(v) },
 		"surfaces": func(_, v *yaml.Node) {
 			for _, name := range r.texts(v) {
@@ -300,6 +316,12 @@ func (r *ruleReader) read(n *yaml.Node, required []string) {
 		"readings": func(_, v *yaml.Node) { rule.Readings = r.texts(v) },
 	})
 	r.members(n, decoders, required...)
+	if signal != (rule.Weight != 0) {
+		r.fault(n.Line, "a rule of severity signal has a weight that is not 0, and no other rule has one")
+	}
+	if signal {
+		r.signalOnly(rule)
+	}
 	if rule.Severity == toolmark.High {
 		r.refuseToolExcuses(r.toolExcuses)
 	}

@@ -36,6 +36,8 @@ type Match struct {
 	Start, End int
 	// Reading is the name of the reading in which it matched.
 	Reading string
+	// Sentence is the number of the sentence of that reading in which it starts.
+	Sentence int
 	// Excerpt is at most MaxExcerpt code points of that reading around the place.
 	// Hostile: escape it before printing.
 	Excerpt string
@@ -58,7 +60,8 @@ const (
 // Match gives the matches of all rules in fields: the texts of one tool, or of one
 // other part of a manifest. For each rule and field there is at most one, the best:
 // one that no downgrade weakens before one that is, then by the order of the
-// readings, then the earliest and shortest. Alternatives with span tool are also
+// readings, then the earliest and shortest. A signal is given once for each sentence of
+// each reading in which it stands. Alternatives with span tool are also
 // tried on the joined texts of all fields that the rule reads, where the rule
 // matched in none of them alone.
 //
@@ -84,6 +87,9 @@ type matcher struct {
 	// fields are those of the call; whole is their joined text, for excuses that look
 	// at the whole tool, and excuses what they said: 0 not asked, 1 no, 2 yes.
 	fields  []Field
+	number  int                // of the current field
+	reading *textcheck.Reading // the current one
+	sighted map[sighting]bool  // signals found in it
 	whole   *analysis
 	joined  bool
 	excuses []uint8
@@ -113,6 +119,7 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 		m = &matcher{
 			set: s, text: newAnalysis(s), strong: make([]int, n), weak: make([]int, n),
 			best: make([]outcome, n), field: make([]fieldMatch, n), excuses: make([]uint8, s.excuses),
+			sighted: map[sighting]bool{},
 		}
 		m.text.toolExcuse = m.toolExcuse
 		for range s.toolMasks {
@@ -162,6 +169,8 @@ func (m *matcher) oneField(number int, f *Field) bool {
 			break
 		}
 		m.text.read(reading.Text, nil)
+		m.number, m.reading = number, reading
+		clear(m.sighted)
 		if i == 0 {
 			m.unite(bit)
 		}
@@ -184,7 +193,7 @@ func (m *matcher) oneField(number int, f *Field) bool {
 func (m *matcher) oneText(number int, bit surfaceMask, reading *textcheck.Reading) bool {
 	complete := m.candidates(func(alt *alternative) bool {
 		r := alt.rule
-		if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.strong[r.index] >= MaxMatchesPerRule {
+		if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.strong[r.index] >= r.most() {
 			return false
 		}
 		old := &m.field[r.index]
@@ -262,6 +271,10 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 		if m.stop() {
 			return false
 		}
+		if alt.rule.Weight != 0 {
+			m.sight(alt)
+			continue
+		}
 		use := alt.span
 		if span != "" {
 			use = span
@@ -305,7 +318,9 @@ func (m *matcher) match(o *outcome, number int, reading *textcheck.Reading) Matc
 	from, to := m.text.reading(o.start), m.text.readingEnd(o.end)
 	start, end := reading.Origin(from, to)
 	place := Place{Field: number, Start: start, End: end}
-	return m.made(o, reading.Name, excerpt(reading.Text, from, to), []Place{place})
+	made := m.made(o, reading.Name, excerpt(reading.Text, from, to), []Place{place})
+	made.Sentence = m.text.sentenceAt(o.start)
+	return made
 }
 
 func (m *matcher) made(o *outcome, reading, text string, places []Place) Match {

@@ -28,13 +28,14 @@ const (
 	ActPersistence   Act = "persistence"     // makes an order last beyond this call
 	ActExecution     Act = "execution"       // orders a shell command, a download or code to run
 	ActEvasion       Act = "evasion"         // hides the text itself or switches off a check
+	ActSteering      Act = "steering"        // bends what the user is told: hides, invents, advertises
 )
 
 // Acts lists every act in the order above.
 func Acts() []Act {
 	return []Act{
 		ActOrder, ActConcealment, ActExfiltration, ActCollection, ActPrecedence, ActRedirection, ActDisabling,
-		ActOverride, ActAuthority, ActConsentBypass, ActPersistence, ActExecution, ActEvasion,
+		ActOverride, ActAuthority, ActConsentBypass, ActPersistence, ActExecution, ActEvasion, ActSteering,
 	}
 }
 
@@ -66,8 +67,12 @@ type Rule struct {
 	// and what the author of an honest tool writes instead.
 	Title, Explain, Fix string
 	Act                 Act
-	Severity            toolmark.Severity
-	References          []string
+	// Severity is that of a match; for a signal it is toolmark.Info.
+	Severity toolmark.Severity
+	// Weight is not 0 for a signal: a rule that says nothing by itself and counts in a
+	// score together with others. Below 0 it speaks against an attack.
+	Weight     int
+	References []string
 	// Surfaces are the surfaces the rule reads; none means every surface.
 	Surfaces []toolmark.Surface
 	// Readings are the names of the readings it looks at; none means every reading.
