@@ -31,9 +31,6 @@ func (l *loader) finish() {
 			}
 			l.useExcuses(alt.unless)
 			l.useExcuses(alt.downgrade)
-			if alt.span == SpanTool && !slices.Contains(s.toolMasks, rule.surfaces) {
-				s.toolMasks = append(s.toolMasks, rule.surfaces)
-			}
 		}
 		l.useExcuses(rule.unless)
 		l.useExcuses(rule.downgrade)
@@ -42,7 +39,7 @@ func (l *loader) finish() {
 		return // what is there is not whole
 	}
 	l.trigger()
-	s.index.build()
+	s.build()
 }
 
 func (l *loader) useExcuses(list []*excuse) {
@@ -64,6 +61,7 @@ func (l *loader) use(c *condition) {
 				chain[i].set = l.literalSet(chain[i].texts)
 			}
 		}
+		c.regex.mergeChains()
 	}
 	n := c.near
 	if n == nil {
@@ -76,11 +74,29 @@ func (l *loader) use(c *condition) {
 			}
 			set := l.set.index.newSet()
 			f.set = int(set)
-			for i := range f.entries {
-				l.set.index.addEntry(set, &f.entries[i])
+			for _, e := range f.entries {
+				l.set.index.addEntry(set, e)
 			}
 		}
 	}
+}
+
+// mergeChains makes one chain of those that ask for the same.
+func (p *pattern) mergeChains() {
+	var kept []chain
+next:
+	for _, c := range p.chains {
+		for _, k := range kept {
+			if slices.EqualFunc(k, c, func(x, y need) bool { return x.set == y.set }) {
+				for i := range k {
+					k[i].before, k[i].after, k[i].gap = k[i].before.or(c[i].before), k[i].after.or(c[i].after), k[i].gap.or(c[i].gap)
+				}
+				continue next
+			}
+		}
+		kept = append(kept, c)
+	}
+	p.chains = kept
 }
 
 // trigger files each alternative under sets of which a text holds one if it holds a
@@ -99,16 +115,7 @@ func (l *loader) trigger() {
 			}
 		}
 	}
-	s.spaced = newBitset(len(s.index.sets))
-	for i := range s.index.atoms {
-		if atom := &s.index.atoms[i]; atom.spaced {
-			for _, set := range atom.sets {
-				s.spaced.add(int(set))
-			}
-		}
-	}
 	s.triggers = make([][]trigger, len(s.index.sets))
-	s.triggered = newBitset(len(s.index.sets))
 	for _, alt := range s.alternatives {
 		var best [][]int
 		least := math.Inf(1)
@@ -127,7 +134,30 @@ func (l *loader) trigger() {
 		}
 		for _, way := range best {
 			s.triggers[way[0]] = append(s.triggers[way[0]], trigger{alt, way[min(1, len(way)-1)]})
-			s.triggered.add(way[0])
+		}
+	}
+}
+
+// build makes what is quickly made of the rest.
+func (s *Set) build() {
+	s.index.build()
+	s.spaced = newBitset(len(s.index.sets))
+	for i := range s.index.atoms {
+		if atom := &s.index.atoms[i]; atom.spaced {
+			for _, set := range atom.sets {
+				s.spaced.add(int(set))
+			}
+		}
+	}
+	s.triggered = newBitset(len(s.index.sets))
+	for set := range s.triggers {
+		if len(s.triggers[set]) > 0 {
+			s.triggered.add(set)
+		}
+	}
+	for _, alt := range s.alternatives {
+		if alt.span == SpanTool && !slices.Contains(s.toolMasks, alt.rule.surfaces) {
+			s.toolMasks = append(s.toolMasks, alt.rule.surfaces)
 		}
 	}
 }

@@ -138,14 +138,7 @@ func (c *conditionReader) words() *near {
 		c.r.fault(c.families.Line, "\"near\" must name one to %d families", maxNear)
 		return &n
 	}
-	given := make([]int, len(n.families))
-	for i := range given {
-		given[i] = i
-	}
-	n.orders = [][]int{given}
-	if c.order == "any" {
-		n.orders = permutations(given)
-	}
+	n.orders = ordersOf(len(n.families), c.order == "any")
 	return &n
 }
 

@@ -44,8 +44,10 @@ func show(matches []Match) string {
 }
 
 // diverse is a set that uses every operator.
-func diverse(tb testing.TB) *Set {
-	return load(tb,
+func diverse(tb testing.TB) *Set { return load(tb, diverseRules()...) }
+
+func diverseRules() []string {
+	return []string{
 		ruleText("near-any", "any:\n- {id: x, near: [not, tell, user], order: any, within: 7, negated: skip}\n- {id: y, near: [secret, send], span: pair, within: 20, without: [permission]}"),
 		ruleText("near-opens", "any:\n- {id: x, near: [read, secret], opens: [lead], negated: skip}\nunless:\n- {near: [permission, user], span: clause}\n"),
 		ruleText("gap", "any:\n- {id: x, regex: '(?i)\\b(?:do not|never)\\s+{{tell}}.{0,20}{{user}}'}\n- {id: y, regex: '{{secret}}\\s*(?:to|at)\\s+\\S+', span: pair}\ndowngrade:\n- {quoted: true}\n- {regex: 'detect|explain', around: 12}\n"),
@@ -54,7 +56,7 @@ func diverse(tb testing.TB) *Set {
 		ruleText("classes", "any:\n- {id: x, regex: '(?i)s[eé]nd[ _-]+(?:an?|the)?\\s?[a-z]{3,9}[.!]'}\n- {id: y, regex: '\\Bssh\\b|id_rsa|tok(?:en|i)s?\\s{2,}'}"),
 		ruleText("whole", "any:\n- {id: x, near: [override, earlier], span: tool, within: 12}\n- {id: y, regex: '(?i){{read}}.{1,40}{{secret}}', span: tool}\nsurfaces: [description, parameter]\n"),
 		ruleText("greek", "any:\n- {id: x, regex: '(?i)ΟΔΟΣ.{0,5}straße|ſecret K'}\n"),
-	)
+	}
 }
 
 var pieces = []string{

@@ -13,7 +13,7 @@ import (
 // family is a named set of words and phrases.
 type family struct {
 	name    string
-	entries []entry
+	entries []*entry
 	refers  []reference
 	set     int // number of its words' set in the index, -1 where no rule reads it
 	number  int

@@ -3,6 +3,7 @@ package rule
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"go.yaml.in/yaml/v3"
 
@@ -51,19 +52,23 @@ func (r *Rule) Examples() (Examples, error) {
 	return all, nil
 }
 
-// exampleSource is a file with examples: decoded, or, where text is not nil, not yet.
+// exampleSource is a file with examples: decoded, or, where waits is not nil, not yet.
 type exampleSource struct {
 	file     string
-	text     []byte
+	waits    fs.FS
 	examples Examples
 }
 
 func (s *exampleSource) read(rule string) (Examples, error) {
-	if s.text == nil {
+	if s.waits == nil {
 		return s.examples, nil
 	}
+	data, err := fs.ReadFile(s.waits, s.file)
+	if err != nil {
+		return Examples{}, fmt.Errorf("examples of rule %s: %w", rule, err)
+	}
 	reader := &ruleReader{reader: reader{file: s.file, rule: rule}}
-	n := reader.document(s.text, yaml.MappingNode)
+	n := reader.document(data, yaml.MappingNode)
 	if n == nil {
 		return Examples{}, errors.Join(reader.faults...)
 	}

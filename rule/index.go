@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -101,7 +100,7 @@ func (x *index) addEntry(set int32, e *entry) {
 
 // addText adds a text to a set.
 func (x *index) addText(set int32, text string, left, right bool) {
-	x.add(set, fmt.Sprint("\x00", left, right, text), text, atom{
+	x.add(set, string([]byte{0, flag(left, 1) | flag(right, 2)})+text, text, atom{
 		left: left, right: right, spaced: strings.ContainsFunc(text, func(r rune) bool { return classOf(r) == classSpace }),
 	})
 }

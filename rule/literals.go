@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
 	"slices"
@@ -299,8 +300,8 @@ func (l *literalReader) score(t texts) int {
 		shortest = min(shortest, len(s))
 	}
 	for _, n := range t.families {
-		for i := range l.numbered[n].entries {
-			shortest = min(shortest, len(l.numbered[n].entries[i].key()))
+		for _, e := range l.numbered[n].entries {
+			shortest = min(shortest, len(e.key()))
 		}
 	}
 	return 4*min(shortest, 6) - len(t.literals)/8 - 2*len(t.families)
@@ -449,8 +450,7 @@ func madeOf(re *syntax.Regexp, is func(rune) bool) bool {
 // family bounds a word of a family in a pattern.
 func (l *literalReader) family(n int) length {
 	var most length
-	for i := range l.numbered[n].entries {
-		e := &l.numbered[n].entries[i]
+	for _, e := range l.numbered[n].entries {
 		var sum length
 		for j := range e.parts {
 			p := &e.parts[j]
@@ -472,16 +472,12 @@ func (l *literalReader) family(n int) length {
 // readNeeds finds what every match of the pattern holds.
 func (p *pattern) readNeeds(tree *syntax.Regexp, numbered []*family) error {
 	reader := literalReader{numbered}
-	seen := map[string]bool{}
 	for _, parts := range reader.chains(tree) {
 		c := reader.chain(joinExact(parts))
 		if len(c) == 0 {
 			return fmt.Errorf("every match must hold some fixed text: two letters or more, a mark, or a word of a family")
 		}
-		if key := fmt.Sprint(c); !seen[key] {
-			seen[key] = true
-			p.chains = append(p.chains, c)
-		}
+		p.chains = append(p.chains, c)
 	}
 	p.anchored = anchored(tree)
 	return nil
@@ -536,8 +532,7 @@ func (l *literalReader) frequency(t texts) float64 {
 		sum += frequency(s, t.left && t.right)
 	}
 	for _, n := range t.families {
-		for i := range l.numbered[n].entries {
-			e := &l.numbered[n].entries[i]
+		for _, e := range l.numbered[n].entries {
 			sum += frequency(e.key(), true)
 		}
 	}
@@ -593,18 +588,23 @@ func (l *loader) literalSet(t texts) int {
 	literals, families := unique(slices.Clone(t.literals)), slices.Clone(t.families)
 	slices.Sort(families)
 	families = slices.Compact(families)
-	key := fmt.Sprint(strings.Join(literals, "\x00"), families, t.left, t.right)
-	if set, ok := l.needSets[key]; ok {
+	key := []byte{flag(t.left, 1) | flag(t.right, 2)}
+	for _, n := range families {
+		key = append(binary.AppendUvarint(key, uint64(n)), ',')
+	}
+	for _, text := range literals {
+		key = append(append(key, 0), text...)
+	}
+	if set, ok := l.needSets[string(key)]; ok {
 		return int(set)
 	}
 	set := l.set.index.newSet()
-	l.needSets[key] = set
+	l.needSets[string(key)] = set
 	for _, text := range literals {
 		l.set.index.addText(set, text, t.left, t.right)
 	}
 	for _, n := range families {
-		for i := range l.numbered[n].entries {
-			e := &l.numbered[n].entries[i]
+		for _, e := range l.numbered[n].entries {
 			left, right := e.edges()
 			l.set.index.addText(set, e.key(), left, right)
 		}

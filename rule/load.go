@@ -65,8 +65,8 @@ type loader struct {
 
 // Load is the function Load with options.
 func (o Options) Load(fsys fs.FS) (*Set, error) {
-	if o.Compiled != "" {
-		if s, err := loadCompiled(o.Compiled, fsys); err != errStale {
+	if o.Compiled != "" && o.Base == nil {
+		if s, err := loadCompiled(o.Compiled, fsys); !errors.Is(err, errStale) {
 			return s, err
 		}
 	}

@@ -13,10 +13,12 @@ import (
 type pattern struct {
 	source   string
 	families []*family // those the source names, in order, one for each place
-	compile  func() (*regexp.Regexp, error)
+	chains   []chain   // every match holds the needs of one of them, in order
+	anchored bool      // it has ^, $, \A or \z
 
-	chains   []chain // every match holds the needs of one of them, in order
-	anchored bool    // it has ^, $, \A or \z
+	once     sync.Once
+	compiled *regexp.Regexp
+	fault    error
 }
 
 // insideBrackets reports whether a character class is open at the end of s.
@@ -80,16 +82,17 @@ func parsePattern(source string, find func(name string) (*family, error), unboun
 			return nil, nil, fmt.Errorf("unbounded gap %s: give it a bound, such as {0,40}, or say why under \"unbounded\"", gap)
 		}
 	}
-	p.compile = sync.OnceValues(p.compileNow)
 	return p, tree, nil
 }
 
-func (p *pattern) compileNow() (*regexp.Regexp, error) {
-	re, err := regexp.Compile(p.expanded())
-	if err != nil {
-		return nil, fmt.Errorf("pattern does not compile: %w", err)
-	}
-	return re, nil
+// compile compiles the pattern, once.
+func (p *pattern) compile() (*regexp.Regexp, error) {
+	p.once.Do(func() {
+		if p.compiled, p.fault = regexp.Compile(p.expanded()); p.fault != nil {
+			p.fault = fmt.Errorf("pattern does not compile: %w", p.fault)
+		}
+	})
+	return p.compiled, p.fault
 }
 
 // expanded gives the pattern with its families written out.

@@ -39,7 +39,7 @@ func readWords(file string, data []byte) wordList {
 			continue
 		}
 		seen[words.name] = true
-		f := family{name: words.name, entries: make([]entry, 0, len(words.items))}
+		f := family{name: words.name, entries: make([]*entry, 0, len(words.items))}
 		for _, item := range words.items {
 			if other, ok := strings.CutPrefix(item.text, "@"); ok && isID(other) {
 				f.refers = append(f.refers, reference{other, file, item.line})
@@ -50,7 +50,7 @@ func readWords(file string, data []byte) wordList {
 				r.fault(item.line, "family %q: %v", words.name, err)
 				continue
 			}
-			f.entries = append(f.entries, e)
+			f.entries = append(f.entries, &e)
 		}
 		list.families = append(list.families, f)
 	}
@@ -213,7 +213,7 @@ type reference struct {
 // resolveFamilies gives each family the words of those that it names. A family that
 // names itself, over others or not, has nothing to add to itself.
 func (l *loader) resolveFamilies() {
-	own := make([][]entry, len(l.numbered))
+	own := make([][]*entry, len(l.numbered))
 	for i, f := range l.numbered {
 		own[i] = f.entries
 	}
