@@ -6,8 +6,33 @@ import (
 )
 
 // Code names what kind of thing was found. The E and W codes are those of the
-// manifest-scan API; J codes are faults of the JSON itself.
+// manifest-scan API; J codes are faults of the JSON itself; D codes are drift, the
+// difference of two snapshots.
 type Code string
+
+// The codes of drift.
+const (
+	// CodeToolAdded: a tool that the old list does not have.
+	CodeToolAdded Code = "D101"
+	// CodeToolRemoved: a tool that the new list does not have.
+	CodeToolRemoved Code = "D102"
+	// CodeToolRenamed: a tool with the same definition and a new name.
+	CodeToolRenamed Code = "D103"
+	// CodeDescriptionChanged: a tool's description differs.
+	CodeDescriptionChanged Code = "D110"
+	// CodeSchemaChanged: a tool's input schema differs.
+	CodeSchemaChanged Code = "D120"
+	// CodeAnnotationChanged: a tool's annotations differ.
+	CodeAnnotationChanged Code = "D130"
+	// CodeMemberChanged: any other member of a tool or of the manifest differs.
+	CodeMemberChanged Code = "D140"
+	// CodeContextChanged: the server's instructions, prompts or resources differ.
+	CodeContextChanged Code = "D150"
+	// CodeServerChanged: the server's name or version differs.
+	CodeServerChanged Code = "D160"
+	// CodeUnread: there is no new list to compare, which is not the same as no tools.
+	CodeUnread Code = "D190"
+)
 
 // The codes a scan can report.
 const (
@@ -34,6 +59,17 @@ const (
 )
 
 var codeTitles = map[Code]string{
+	CodeToolAdded:          "A tool was added",
+	CodeToolRemoved:        "A tool was removed",
+	CodeToolRenamed:        "A tool was renamed",
+	CodeDescriptionChanged: "A tool's description changed",
+	CodeSchemaChanged:      "A tool's input schema changed",
+	CodeAnnotationChanged:  "A tool's annotations changed",
+	CodeMemberChanged:      "Another member of a definition changed",
+	CodeContextChanged:     "Instructions, prompts or resources changed",
+	CodeServerChanged:      "The server's name or version changed",
+	CodeUnread:             "The server's list could not be read",
+
 	CodePoisoning:     "Instructions to the model in a tool's text",
 	CodeShadowing:     "A tool takes the place of another server's tool",
 	CodeCommunity:     "A community rule matched",
@@ -46,7 +82,7 @@ var codeTitles = map[Code]string{
 	CodeDuplicateName: "Tools of one server share a name",
 }
 
-// Codes lists every code a scan can report, sorted.
+// Codes lists every code a finding or a drift can have, sorted.
 func Codes() []Code {
 	codes := make([]Code, 0, len(codeTitles))
 	for c := range codeTitles {

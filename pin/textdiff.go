@@ -1,0 +1,242 @@
+package pin
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/toolmark/toolmark"
+)
+
+// Segment is a piece of a text diff.
+type Segment struct {
+	// Op is SegmentEqual, SegmentDelete or SegmentInsert.
+	Op string `json:"op"`
+	// Text is as it was sent: hostile, and what is invisible in it is not made visible.
+	Text toolmark.Text `json:"text"`
+}
+
+// What a segment is.
+const (
+	SegmentEqual  = "equal"  // stands in both texts
+	SegmentDelete = "delete" // stands only in the old text
+	SegmentInsert = "insert" // stands only in the new text
+)
+
+// Bounds of a text diff. Beyond maxEdits words that differ, what lies between the equal
+// ends is one change; that is what a person would call rewritten.
+const maxEdits = 600
+
+// TextDiff gives the words in which two texts differ. The segments that are equal or
+// deleted, put together, are the old text; those that are equal or inserted the new one.
+// Neighbouring segments differ in Op, and a deletion stands before the insertion that
+// replaces it.
+//
+// A word is a run of letters, digits, marks and underscores; of scripts that write
+// without spaces each letter is one; so is any other character, a run of spaces, and
+// every invisible character, so that one hidden in a word is marked alone.
+func TextDiff(old, new string) []Segment {
+	if old == new {
+		if old == "" {
+			return nil
+		}
+		return []Segment{{SegmentEqual, toolmark.Text(old)}}
+	}
+	a, b := tokens(old, -1), tokens(new, -1)
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	var s script
+	s.put(SegmentEqual, a[:head])
+	s.between(a[head:len(a)-tail], b[head:len(b)-tail])
+	s.put(SegmentEqual, a[len(a)-tail:])
+	return s.segments()
+}
+
+// script is an edit script in the making: runs of kept words, each with what was deleted
+// and inserted before it.
+type script struct{ steps []step }
+
+type step struct{ deleted, inserted, kept string }
+
+func (s *script) put(op string, words []string) {
+	if len(words) == 0 {
+		return
+	}
+	text := strings.Join(words, "")
+	if len(s.steps) == 0 || op != SegmentEqual && s.steps[len(s.steps)-1].kept != "" {
+		s.steps = append(s.steps, step{})
+	}
+	at := &s.steps[len(s.steps)-1]
+	switch op {
+	case SegmentDelete:
+		at.deleted += text
+	case SegmentInsert:
+		at.inserted += text
+	default:
+		at.kept += text
+	}
+}
+
+// between finds a shortest edit script (E. W. Myers, An O(ND) Difference Algorithm and
+// Its Variations, 1986).
+func (s *script) between(a, b []string) {
+	trace, ok := myers(a, b)
+	if !ok {
+		s.put(SegmentDelete, a)
+		s.put(SegmentInsert, b)
+		return
+	}
+	// Walk back from the end; what is found is put in reverse.
+	type run struct {
+		op   string
+		from int
+	}
+	var runs []run
+	i, k := len(a), len(b)
+	for d := len(trace) - 1; d >= 0; d-- {
+		v := trace[d]
+		diagonal := i - k
+		var before int
+		if d == 0 {
+			for ; i > 0 && k > 0; i, k = i-1, k-1 {
+				runs = append(runs, run{SegmentEqual, i - 1})
+			}
+			break
+		}
+		if diagonal == -d || diagonal != d && v[diagonal-1+d] < v[diagonal+1+d] {
+			before = diagonal + 1
+		} else {
+			before = diagonal - 1
+		}
+		fromI := v[before+d]
+		fromK := fromI - before
+		for i > fromI && k > fromK {
+			runs = append(runs, run{SegmentEqual, i - 1})
+			i, k = i-1, k-1
+		}
+		if i > fromI {
+			runs = append(runs, run{SegmentDelete, i - 1})
+			i--
+		} else {
+			runs = append(runs, run{SegmentInsert, k - 1})
+			k--
+		}
+	}
+	for n := len(runs) - 1; n >= 0; n-- {
+		if r := runs[n]; r.op == SegmentInsert {
+			s.put(r.op, b[r.from:r.from+1])
+		} else {
+			s.put(r.op, a[r.from:r.from+1])
+		}
+	}
+}
+
+// myers gives for each number of edits d the furthest reach on each diagonal before that
+// edit: trace[d][k+d] for diagonal k. ok is false where more than maxEdits are needed.
+func myers(a, b []string) (trace [][]int, ok bool) {
+	reach := make([]int, 2*maxEdits+3)
+	offset := maxEdits + 1
+	for d := 0; d <= min(maxEdits, len(a)+len(b)); d++ {
+		// Before edit d only diagonals -d … d matter, one beyond included.
+		row := make([]int, 2*d+1)
+		copy(row, reach[offset-d:offset+d+1])
+		trace = append(trace, row)
+		for k := -d; k <= d; k += 2 {
+			var i int
+			if k == -d || k != d && reach[offset+k-1] < reach[offset+k+1] {
+				i = reach[offset+k+1]
+			} else {
+				i = reach[offset+k-1] + 1
+			}
+			for i < len(a) && i-k < len(b) && a[i] == b[i-k] {
+				i++
+			}
+			reach[offset+k] = i
+			if i >= len(a) && i-k >= len(b) {
+				return trace, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// segments gives the script. A space or a mark between two words that were both replaced
+// is made part of them: a phrase reads better than its crumbs.
+func (s *script) segments() []Segment {
+	var joined []step
+	for _, next := range s.steps {
+		if n := len(joined) - 1; n >= 0 {
+			at := &joined[n]
+			replaced := at.deleted != "" && at.inserted != "" && next.deleted != "" && next.inserted != ""
+			if replaced && crumb(at.kept) {
+				at.deleted += at.kept + next.deleted
+				at.inserted += at.kept + next.inserted
+				at.kept = next.kept
+				continue
+			}
+		}
+		joined = append(joined, next)
+	}
+	var list []Segment
+	for _, st := range joined {
+		for _, part := range [...]Segment{
+			{SegmentDelete, toolmark.Text(st.deleted)}, {SegmentInsert, toolmark.Text(st.inserted)}, {SegmentEqual, toolmark.Text(st.kept)},
+		} {
+			if part.Text != "" {
+				list = append(list, part)
+			}
+		}
+	}
+	return list
+}
+
+// crumb reports whether text is one character that is no part of a word.
+func crumb(text string) bool {
+	r, size := toolmark.DecodeRune(text)
+	return size == len(text) && !wordly(r)
+}
+
+// tokens splits a text into words, see TextDiff: at most limit of them, all where limit
+// is negative.
+func tokens(text string, limit int) []string {
+	var list []string
+	for len(text) > 0 && len(list) != limit {
+		r, size := toolmark.DecodeRune(text)
+		end := size
+		switch {
+		case wordly(r) && !spaceless(r):
+			for end < len(text) {
+				r, size = toolmark.DecodeRune(text[end:])
+				if !wordly(r) || spaceless(r) {
+					break
+				}
+				end += size
+			}
+		case r == ' ':
+			for end < len(text) && text[end] == ' ' {
+				end++
+			}
+		}
+		list = append(list, text[:end])
+		text = text[end:]
+	}
+	return list
+}
+
+func wordly(r rune) bool {
+	if r < 0x80 {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+	}
+	// A variation selector is a mark that can hide in a word.
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unicode.Is(unicode.Variation_Selector, r)
+}
+
+// spaceless reports whether a letter is of a script that puts no spaces between words.
+func spaceless(r rune) bool {
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
