@@ -84,9 +84,6 @@ type bitset []uint64
 func newBitset(n int) bitset    { return make(bitset, (n+63)/64) }
 func (b bitset) add(n int)      { b[n>>6] |= 1 << (n & 63) }
 func (b bitset) has(n int) bool { return b[n>>6]&(1<<(n&63)) != 0 }
-func (b bitset) hasAll(l []int) bool {
-	return !slices.ContainsFunc(l, func(n int) bool { return !b.has(n) })
-}
 
 func newAnalysis(s *Set) *analysis {
 	return &analysis{
@@ -460,7 +457,7 @@ func (a *analysis) clauseAround(sentence, m extent) extent {
 
 // runLengths are the longest runs, in characters, of what a pattern may repeat
 // without a bound.
-type runLengths [4]int
+type runLengths [runKinds]int
 
 // The kinds of runs, of
 const (
@@ -468,6 +465,7 @@ const (
 	runOfGlue         // what joins the words of a phrase, see isGlue, and what \s is
 	runOfWord         // letters, marks, digits, underscores and apostrophes
 	runOfSolid        // all but what \s is
+	runKinds
 )
 
 // isPatternSpace tells what \s is.

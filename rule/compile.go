@@ -58,7 +58,7 @@ func (l *loader) use(c *condition) {
 	if c.regex != nil {
 		for _, chain := range c.regex.chains {
 			for i := range chain {
-				chain[i].set = l.literalSet(chain[i].texts)
+				chain[i].set = l.literalSet(*chain[i].texts)
 			}
 		}
 		c.regex.mergeChains()
@@ -127,7 +127,6 @@ func (l *loader) trigger() {
 				slices.SortStableFunc(way, func(a, b int) int { return cmp.Compare(frequencies[a], frequencies[b]) })
 				sum += frequencies[way[0]]
 			}
-			alt.ways = append(alt.ways, ways)
 			if sum < least {
 				best, least = ways, sum
 			}
@@ -190,11 +189,24 @@ func (c *condition) ways() [][]int {
 	return ways
 }
 
-// mayMatch reports whether sets hold something of all that one way of each condition
-// asks for.
+// mayMatch reports whether sets hold something of all that each condition asks for.
 func (alt *alternative) mayMatch(sets bitset) bool {
-	for _, ways := range alt.ways {
-		if !slices.ContainsFunc(ways, sets.hasAll) {
+	for _, c := range alt.conditions {
+		if c.near != nil {
+			if slices.ContainsFunc(c.near.families, func(f *family) bool { return !sets.has(f.set) }) {
+				return false
+			}
+		} else if !slices.ContainsFunc(c.regex.needed(), func(c chain) bool { return c.isIn(sets) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isIn reports whether sets hold something of each need.
+func (c chain) isIn(sets bitset) bool {
+	for i := range c {
+		if !sets.has(c[i].set) {
 			return false
 		}
 	}

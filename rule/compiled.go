@@ -16,7 +16,7 @@ import (
 // The compiled form of a rule set holds all that matching reads, in the order in
 // which it is read, so that a program need not parse its rules at each start. It holds
 // no examples and no compiled patterns: the ones stay in the rules' files, the others
-// are made when first needed.
+// are made when first needed. So are the chains of patterns, which most texts ask nothing of.
 //
 // It is for the program that it is built into, of the same version, and no format to
 // exchange: Load refuses what its own Compile would not have written for these files,
@@ -101,10 +101,21 @@ func loadCompiled(data string, fsys fs.FS) (*Set, error) {
 		return nil, errDamaged
 	}
 	body := data[4:]
-	if sum := crc32.Checksum([]byte(body), castagnoli); string(binary.LittleEndian.AppendUint32(nil, sum)) != data[:4] {
+	if sum := sumOf(body); string(binary.LittleEndian.AppendUint32(nil, sum)) != data[:4] {
 		return nil, errDamaged
 	}
 	return readCompiled(body, fsys)
+}
+
+// sumOf gives the CRC-32C of s. It does not make a copy of all of it.
+func sumOf(s string) uint32 {
+	buffer := make([]byte, 1<<14)
+	sum := uint32(0)
+	for s != "" {
+		n := copy(buffer, s)
+		sum, s = crc32.Update(sum, castagnoli, buffer[:n]), s[n:]
+	}
+	return sum
 }
 
 func readCompiled(body string, fsys fs.FS) (*Set, error) {
@@ -179,7 +190,9 @@ func (c *codec) length() int {
 	return int(n)
 }
 
-func number[T ~int | ~int32 | ~uint8 | ~uint32 | ~uint64](c *codec, v *T) { *v = T(c.uint(uint64(*v))) }
+func number[T ~int | ~int32 | ~uint8 | ~uint16 | ~uint32 | ~uint64](c *codec, v *T) {
+	*v = T(c.uint(uint64(*v)))
+}
 
 // index is a number below n.
 func (c *codec) index(v *int, n int) {
@@ -324,9 +337,9 @@ func (c *codec) allEntries() {
 	}
 	pieces := make([]part, 0, parts)
 	for _, e := range c.entries {
-		n := len(e.parts)
+		n := len(e.parts)<<1 | int(flag(e.turkish, 1))
 		number(c, &n)
-		c.flag(&e.turkish)
+		n, e.turkish = n>>1, n&1 != 0
 		if !c.writing {
 			if n == 0 || n > cap(pieces)-len(pieces) {
 				c.fail()
@@ -337,11 +350,15 @@ func (c *codec) allEntries() {
 		}
 		for i := range e.parts {
 			p := &e.parts[i]
-			flags := flag(p.before, 1) | flag(p.after, 2) | flag(p.any, 4)
+			flags := flag(p.before, 1) | flag(p.after, 2) | flag(p.any, 4) | flag(p.source != p.text, 8)
 			number(c, &flags)
 			p.before, p.after, p.any = flags&1 != 0, flags&2 != 0, flags&4 != 0
 			text(c, &p.text)
-			text(c, &p.source)
+			if flags&8 != 0 {
+				text(c, &p.source)
+			} else {
+				p.source = p.text
+			}
 		}
 	}
 }
@@ -494,18 +511,49 @@ func (c *codec) pattern(p *pattern) {
 	text(c, &p.source)
 	list(c, &p.families, c.member)
 	c.flag(&p.anchored)
-	list(c, &p.chains, func(k *chain) {
+	if c.writing {
+		inner := &codec{writing: true, sets: c.sets}
+		chains := p.needed()
+		inner.chains(&chains)
+		c.uint(uint64(len(inner.out)))
+		c.out = append(c.out, inner.out...)
+		return
+	}
+	n := c.length()
+	if c.failed {
+		return
+	}
+	p.waiting, p.sets = c.in[:n], c.sets
+	c.in = c.in[n:]
+}
+
+func (c *codec) chains(l *[]chain) {
+	list(c, l, func(k *chain) {
 		list(c, (*[]need)(k), func(n *need) {
 			c.index(&n.set, c.sets)
-			for _, l := range []*length{&n.before, &n.after, &n.gap} {
-				number(c, &l.runes)
-				for i := range l.runs {
-					number(c, &l.runs[i])
-				}
-				c.flag(&l.unbounded)
-			}
+			c.span(&n.before)
+			c.span(&n.after)
+			c.span(&n.gap)
 		})
 	})
+}
+
+// span is a length: most have few runs.
+func (c *codec) span(l *length) {
+	flags := flag(l.unbounded, 1)
+	for i := range l.runs {
+		flags |= flag(l.runs[i] > 0, 2<<i)
+	}
+	number(c, &flags)
+	if l.unbounded = flags&1 != 0; l.unbounded {
+		return
+	}
+	number(c, &l.runes)
+	for i := range l.runs {
+		if flags&(2<<i) != 0 {
+			number(c, &l.runs[i])
+		}
+	}
 }
 
 func (c *codec) near(n *near) {
@@ -599,11 +647,6 @@ func (c *codec) alternative(a *alternative) {
 	})
 	list(c, &a.unless, c.excuseRef)
 	list(c, &a.downgrade, c.excuseRef)
-	list(c, &a.ways, func(ways *[][]int) {
-		list(c, ways, func(way *[]int) {
-			list(c, way, func(set *int) { c.index(set, c.sets) })
-		})
-	})
 }
 
 // triggers writes those of all sets; the sets and alternatives that numbers name are

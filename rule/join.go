@@ -44,7 +44,7 @@ func joinFields(fields []Field, mask surfaceMask) joined {
 
 // Most tools need no join. Slow, and right by definition: read the joined texts and
 // look at all alternatives with span tool. Fast: first look whether the fields
-// together hold what one of these needs (alternative.ways), and if not, do not join.
+// together hold what one of these needs (alternative.mayMatch), and if not, do not join.
 // That is safe because the joined texts hold nothing else. Where two fields meet there
 // is white space, so a word or a text without white space in it that stands in the
 // join stands in a field, with no other letters beside it than there; white space

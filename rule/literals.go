@@ -30,8 +30,8 @@ type chain []need
 
 // need is one of a few literals that a match holds.
 type need struct {
-	texts texts
-	set   int // of the index
+	texts *texts // nil in a set that was compiled
+	set   int    // of the index
 	// before and after bound the part of the match from its beginning to the end of
 	// the literal, and from there to its end; gap bounds the stretch from the end of
 	// the literal of the need before this one.
@@ -41,31 +41,43 @@ type need struct {
 // length bounds a stretch of text from above: so many runes, and so many of the
 // text's longest runs (see runLengths). Unbounded: no bound.
 type length struct {
-	runes     int
-	runs      runLengths // how many of each
+	runes     uint32
+	runs      [runKinds]uint16 // how many of each
 	unbounded bool
 }
 
-// tooLong is more than any text has; sums stay far below what an int holds.
-const tooLong = 1 << 30
+// More than tooLong runes no text has, and more than tooMany runs no pattern worth a
+// bound. Sums of two stay below what the types hold.
+const (
+	tooLong = 1 << 30
+	tooMany = 1 << 14
+)
 
 func (l length) plus(o length) length {
 	l.runes += o.runes
 	l.unbounded = l.unbounded || o.unbounded || l.runes > tooLong
 	for i := range l.runs {
 		l.runs[i] += o.runs[i]
-		l.unbounded = l.unbounded || l.runs[i] > tooLong
+		l.unbounded = l.unbounded || l.runs[i] > tooMany
+	}
+	return l.orNothing()
+}
+
+// orNothing says no more than that there is no bound, where there is none.
+func (l length) orNothing() length {
+	if l.unbounded {
+		return length{unbounded: true}
 	}
 	return l
 }
 
 func (l length) times(n int) length {
-	if n > 1000 || l.runes > tooLong/1000 || slices.Max(l.runs[:]) > tooLong/1000 {
+	if n > 1000 || l.runes > tooLong/1000 || int(slices.Max(l.runs[:]))*n > tooMany {
 		return length{unbounded: true}
 	}
-	l.runes *= n
+	l.runes *= uint32(n)
 	for i := range l.runs {
-		l.runs[i] *= n
+		l.runs[i] *= uint16(n)
 	}
 	return l
 }
@@ -75,7 +87,7 @@ func (l length) or(o length) length {
 	for i := range l.runs {
 		l.runs[i] = max(l.runs[i], o.runs[i])
 	}
-	return l
+	return l.orNothing()
 }
 
 // oneRun is the length of one run.
@@ -134,7 +146,7 @@ func (l *literalReader) part(re *syntax.Regexp) factor {
 
 // maxChains is the most chains of one pattern; what would give more is not taken
 // apart.
-const maxChains = 48
+const maxChains = 32
 
 // chains takes a tree apart into its branches, and these into the parts of their
 // concatenations. An alternation of a few fixed texts stays one part.
@@ -233,7 +245,7 @@ func (l *literalReader) literal(runes []rune) []factor {
 		}
 		if from < i {
 			text := string(runes[from:i])
-			list = append(list, factor{needs: texts{literals: []string{fold(text)}}, length: length{runes: i - from}, exact: true})
+			list = append(list, factor{needs: texts{literals: []string{fold(text)}}, length: length{runes: uint32(i - from)}, exact: true})
 		}
 		if i < len(runes) {
 			n := int(runes[i] - placeholder)
@@ -454,7 +466,7 @@ func (l *literalReader) family(n int) length {
 		var sum length
 		for j := range e.parts {
 			p := &e.parts[j]
-			sum.runes += utf8.RuneCountInString(p.source) + strings.Count(p.text, "ss") // ß may be two
+			sum.runes += uint32(utf8.RuneCountInString(p.source) + strings.Count(p.text, "ss")) // ß may be two
 			if j > 0 {
 				sum.runs[runOfGlue]++
 			}
@@ -513,7 +525,7 @@ func (l *literalReader) chain(parts []factor) chain {
 			c[i].after = c[i].after.plus(f.length)
 		}
 		if slices.Contains(rarest, i) {
-			c = append(c, need{texts: f.needs, before: before, after: f.length, gap: gap})
+			c = append(c, need{texts: &f.needs, before: before, after: f.length, gap: gap})
 			gap = f.length
 		}
 	}

@@ -13,8 +13,13 @@ import (
 type pattern struct {
 	source   string
 	families []*family // those the source names, in order, one for each place
-	chains   []chain   // every match holds the needs of one of them, in order
+	chains   []chain   // see needed: every match holds the needs of one of them, in order
 	anchored bool      // it has ^, $, \A or \z
+
+	// waiting is the chains as they stand in a compiled set, of so many sets.
+	waiting string
+	sets    int
+	decode  sync.Once
 
 	once     sync.Once
 	compiled *regexp.Regexp
@@ -83,6 +88,22 @@ func parsePattern(source string, find func(name string) (*family, error), unboun
 		}
 	}
 	return p, tree, nil
+}
+
+// needed gives the chains.
+func (p *pattern) needed() []chain {
+	p.decode.Do(func() {
+		if p.waiting == "" {
+			return
+		}
+		c := &codec{in: p.waiting, sets: p.sets}
+		if c.chains(&p.chains); c.failed || len(c.in) > 0 {
+			// Its sum was right when the set was read. To match without the pattern
+			// would be a silent skip.
+			panic(fmt.Sprintf("rule: the compiled needs of %q are damaged", p.source))
+		}
+	})
+	return p.chains
 }
 
 // compile compiles the pattern, once.

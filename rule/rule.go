@@ -149,8 +149,7 @@ type alternative struct {
 	downgrade  []*excuse
 	file       string
 	line       int
-	order      int       // place in the whole set
-	ways       [][][]int // of each condition: see condition.ways
+	order      int // place in the whole set
 }
 
 // condition is one thing to find: a regular expression or words near each other.

@@ -45,16 +45,7 @@ type window struct {
 
 // mayMatch reports whether the text holds a literal of each need of a chain.
 func (a *analysis) mayMatch(p *pattern) bool {
-	return a.exhaustive || slices.ContainsFunc(p.chains, a.holdsAll)
-}
-
-func (a *analysis) holdsAll(c chain) bool {
-	for i := range c {
-		if !a.has(c[i].set) {
-			return false
-		}
-	}
-	return true
+	return a.exhaustive || slices.ContainsFunc(p.needed(), func(c chain) bool { return c.isIn(a.present) })
 }
 
 // eachRegexp calls yield for the matches of a pattern in each unit of the span.
@@ -93,8 +84,8 @@ func (a *analysis) windows(p *pattern, span Span) []window {
 		return list
 	}
 	chains := 0
-	for _, c := range p.chains {
-		if !a.holdsAll(c) {
+	for _, c := range p.needed() {
+		if !c.isIn(a.present) {
 			continue
 		}
 		before := len(list)
@@ -198,10 +189,10 @@ func (a *analysis) bytes(l length) int {
 	if l.unbounded {
 		return len(a.text)
 	}
-	n := l.runes
-	if l.runs != (runLengths{}) {
+	n := int(l.runes)
+	if l.runs != [runKinds]uint16{} {
 		for kind, longest := range a.runLengths() {
-			n += l.runs[kind] * longest
+			n += int(l.runs[kind]) * longest
 		}
 	}
 	if len(a.origin) > 0 {
