@@ -614,6 +614,12 @@ func (c *codec) rule(rule **Rule) {
 	if r.Severity > toolmark.High {
 		c.fail()
 	}
+	weight := r.Weight + MaxWeight
+	number(c, &weight)
+	if weight < 0 || weight > 2*MaxWeight {
+		c.fail()
+	}
+	r.Weight = weight - MaxWeight
 	textList(c, &r.References)
 	textList(c, &r.Surfaces)
 	textList(c, &r.Readings)
