@@ -30,6 +30,21 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestCompiled: the compiled form is that of the files.
+func TestCompiled(t *testing.T) {
+	want, err := rule.Compile(rulepack.Files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("compiled.rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("rulepack/compiled.rules is not made of these rules; run: go generate ./rulepack")
+	}
+}
+
 func TestBuiltinIsLoadedOnce(t *testing.T) {
 	a, err := rulepack.Builtin()
 	if err != nil {
@@ -106,6 +121,27 @@ func TestMatrix(t *testing.T) {
 	}
 	if !bytes.Equal(want, got.Bytes()) {
 		t.Errorf("the matrix changed; look at the difference after go test ./rulepack -run TestMatrix -update\n%s", firstDifference(want, got.Bytes()))
+	}
+}
+
+// BenchmarkBuiltin loads the rules as a program does that starts.
+func BenchmarkBuiltin(b *testing.B) {
+	compiled, err := os.ReadFile("compiled.rules")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, o := range map[string]rule.Options{
+		"compiled": {Deferred: true, Compiled: string(compiled)},
+		"files":    {Deferred: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := o.Load(rulepack.Files()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
