@@ -28,8 +28,9 @@ const (
 // sway is one way in which a text interferes with another server's tool.
 type sway struct {
 	pattern *regexp.Regexp
-	// needs are lower-case words of which every text that the pattern matches has one.
-	needs []string
+	// needs are groups of lower-case words; every text that the pattern matches has one
+	// of each group.
+	needs [][]string
 	// known asks that the name is that of a tool of a known other server; without it
 	// a name that looks like a tool's will do.
 	known bool
@@ -49,6 +50,8 @@ const (
 	// "(mcp_mail) send" is one tool with its server before it
 	before = `(?:` + foreign + `[)\]\s:]{1,3})?`
 	when   = `\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time)\s+`
+	// one of these stands in whatever change matches
+	changed = "chang alter modif overrid overwrit rout direct replac swap substitut append prepend includ insert attach add set cc cop forward mirror send pass use"
 	// what is done to a tool that one wants to be used differently
 	change = `\b(?:chang\w*|alter\w*|modif\w*|overrid\w*|overwrit\w*|re-?rout\w*|re-?direct\w*|replac\w*|swap\w*|` +
 		`substitut\w*|append\w*|prepend\w*|includ\w*|insert\w*|attach\w*|add\w*|set|bcc\w*|cc|copy|copies|forward\w*|` +
@@ -62,9 +65,9 @@ var sways = sync.OnceValue(func() []sway {
 		// in its place, in English
 		{known: true, alters: true, needs: words("instead rather place preference supersed replac overrid deprecat"), pattern: compile(
 			`\b(?:instead\s+of|rather\s+than|in\s+place\s+of|in\s+preference\s+to|supersed\w*|replac\w+|overrid\w+|deprecat\w+)\s+` + gap + `{0,40}` + foreign)},
-		{known: true, alters: true, needs: words("not don't don’t dont never avoid stop refrain longer"), pattern: compile(
+		{known: true, alters: true, needs: words("not don't don’t dont never avoid stop refrain longer|us call invok run trust rely"), pattern: compile(
 			`\b(?:do\s+not|don['’]?t|never|must\s+not|should\s+not|avoid|stop|refrain\s+from|no\s+longer)\s+(?:ever\s+)?(?:us\w+|call\w*|invok\w+|run\w*|trust\w*|rely\w*)\s+` + gap + `{0,30}` + foreign)},
-		{known: true, alters: true, needs: words("is been was"), pattern: compile(
+		{known: true, alters: true, needs: words("is been was|deprecated broken obsolete unsafe insecure compromised unreliable disabled superseded replaced retired outdated"), pattern: compile(
 			named + `\s+(?:is|has\s+been|was)\s+(?:\w+\s+)?(?:deprecated|broken|obsolete|unsafe|insecure|compromised|unreliable|disabled|superseded|replaced|retired|outdated)`)},
 		// and in other languages
 		{known: true, alters: true, needs: words("statt anstelle lugar vez sustituye reemplaza lieu place remplace invés substitui invece posto sostituisce вместо"), pattern: compile(
@@ -74,26 +77,26 @@ var sways = sync.OnceValue(func() []sway {
 		{known: true, alters: true, needs: words("代わり ではなく 使わず 대신 말고 बजाय जगह स्थान yerine"), pattern: compile(
 			foreign + gap + `{0,8}(?:の代わりに|ではなく|を使わず|대신|말고|के\s+बजाय|की\s+जगह|के\s+स्थान\s+पर|yerine)`)},
 		// a change of how it is used
-		{alters: true, needs: words("called invoked run executed triggered"), pattern: compile(
+		{alters: true, needs: words("called invoked run executed triggered|when if once time before after soon|is are was get been|" + changed), pattern: compile(
 			`\b(?:when|whenever|if|once|each\s+time|every\s+time|any\s+time|before|after|as\s+soon\s+as)\s+` + gap + `{0,40}` + before + named +
 				`\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:called|invoked|run|executed|triggered)` + wide + `{0,80}` + change)},
-		{called: true, alters: true, needs: words("used present available requested"), pattern: compile(
+		{called: true, alters: true, needs: words("used present available requested|when if once time|is are was get been|" + changed), pattern: compile(
 			when + gap + `{0,40}` + before + named + `\s+(?:is|are|was|gets?|has\s+been)\s+(?:\w+\s+)?(?:used|present|available|requested)` + wide + `{0,80}` + change)},
-		{alters: true, needs: words("call use invoke run execute"), pattern: compile(
+		{alters: true, needs: words("call use invoke run execute|when if once time|you agent assistant model llm ai user|" + changed), pattern: compile(
 			when + `(?:you|the\s+(?:agent|assistant|model|llm|ai|user))\s+(?:\w+\s+)?(?:calls?|uses?|invokes?|runs?|executes?)\s+` + gap + `{0,20}` + named + wide + `{0,80}` + change)},
-		{alters: true, needs: words("call invocation request"), pattern: compile(
+		{alters: true, needs: words("call invocation request|every each any all|must should shall has have need"), pattern: compile(
 			`\b(?:every|each|any|all)\s+` + gap + `{0,10}` + named + `\s+(?:calls?|invocations?|requests?)\b` + wide + `{0,60}\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to)\b`)},
-		{called: true, alters: true, needs: words("must should shall has needs"), pattern: compile(
+		{called: true, alters: true, needs: words("must should shall has needs|send use set include with pass forward copy bcc go"), pattern: compile(
 			named + `\s+(?:\w+\s+)?(?:must|should|shall|has\s+to|needs\s+to)\s+(?:always\s+|also\s+|first\s+)?(?:send|use|set|include|be\s+(?:called|invoked|run|used)\s+with|pass|forward|copy|bcc|go\s+through)\b`)},
-		{alters: true, needs: words("effect influence precedence priority"), pattern: compile(
+		{alters: true, needs: words("effect influence precedence priority|on over"), pattern: compile(
 			`\b(?:side[\s-]effects?|effects?|influence|precedence|priority)\s+(?:on|over)\s+` + gap + `{0,40}` + foreign)},
-		{alters: true, needs: words("behavio working output result call recipient argument parameter meaning"), pattern: compile(
+		{alters: true, needs: words("behavio working output result call recipient argument parameter meaning|modif chang alter overrid redefin tak hijack intercept|of to from"), pattern: compile(
 			`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|tak\w+\s+over|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|results?|calls?|recipients?|arguments?|parameters?|meaning)\s+(?:of|to|from)\s+` + gap + `{0,30}` + foreign)},
-		{alters: true, needs: words("present available declared defined registered server"), pattern: compile(
+		{alters: true, needs: words("present available declared defined registered server|also previously other"), pattern: compile(
 			`\b(?:also[\s-]present|also[\s-]available|previously\s+(?:declared|defined|registered)|other\s+server['’]?s)\s+` + gap + `{0,12}` + foreign)},
 		{alters: true, needs: words("supersed shadow precedence overrid"), pattern: compile(
 			`\b(?:supersed\w+|shadow\w*|takes?\s+precedence\s+over|overrid\w+)\s+` + gap + `{0,20}` + foreign)},
-		{alters: true, needs: words("return"), pattern: compile(
+		{alters: true, needs: words("return|incomplete wrong incorrect stale bad false unreliable"), pattern: compile(
 			named + `\s+(?:\w+\s+)?returns?\s+(?:incomplete|wrong|incorrect|stale|bad|false|unreliable)\b`)},
 		{alters: true, needs: words("rout direct"), pattern: compile(
 			`\b(?:re-?rout\w*|redirect\w*|route)\s+(?:all\s+)?` + gap + `{0,30}(?:from|of|to|through|for)\s+` + gap + `{0,12}` + foreign)},
@@ -106,7 +109,14 @@ var sways = sync.OnceValue(func() []sway {
 	return list
 })
 
-func words(list string) []string { return strings.Fields(list) }
+// words reads groups of words, parted by bars.
+func words(list string) [][]string {
+	var groups [][]string
+	for group := range strings.SplitSeq(list, "|") {
+		groups = append(groups, strings.Fields(group))
+	}
+	return groups
+}
 
 func compile(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) }
 
@@ -214,7 +224,7 @@ func (n *Names) references(text string) []reference {
 			part := marked[w.start:w.end]
 			lower := strings.ToLower(part)
 			for _, sw := range sways() {
-				if !hasAny(lower, sw.needs) {
+				if !hasAll(lower, sw.needs) {
 					continue
 				}
 				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
@@ -238,6 +248,15 @@ func collectively(sentence string) []int {
 		return nil
 	}
 	return collective().FindStringIndex(sentence)
+}
+
+func hasAll(s string, groups [][]string) bool {
+	for _, words := range groups {
+		if !hasAny(s, words) {
+			return false
+		}
+	}
+	return true
 }
 
 func hasAny(s string, words []string) bool {
