@@ -2,35 +2,44 @@ package atr
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/dlclark/regexp2"
 )
 
-// backtrackTime is how long one pattern with back-references may look at one text.
+// backtrackTime is how long one pattern with back-references may look at one stretch of
+// one text. The clock is that of the machine: a timeout is the one thing here that
+// depends on it.
 const backtrackTime = 50 * time.Millisecond
 
 // backtracker runs a pattern with back-references.
-type backtracker struct{ re *regexp2.Regexp }
+type backtracker struct {
+	mu sync.Mutex
+	re *regexp2.Regexp
+}
 
 func backtracking(p *pattern) (*backtracker, error) {
 	options := regexp2.RegexOptions(regexp2.ECMAScript | regexp2.IgnoreCase)
 	if p.unicode {
 		options |= regexp2.Unicode
 	}
-	re, err := regexp2.Compile(p.source, options)
+	re, err := regexp2.Compile(`\G(?:`+p.source+`)`, options)
 	if err != nil {
 		return nil, fmt.Errorf("pattern with a back-reference: %w", err)
 	}
-	re.MatchTimeout = backtrackTime
-	return &backtracker{re}, nil
+	return &backtracker{re: re}, nil
 }
 
-// find gives the first match at or behind a position; an error is a timeout.
-func (b *backtracker) find(text []rune, from int) (start, end int, found bool, err error) {
+// at tells whether the pattern matches at a position, and up to where; an error is a
+// timeout.
+func (b *backtracker) at(text []rune, from int, limit time.Duration) (end int, found bool, err error) {
+	b.mu.Lock() // the limit is a member of the expression
+	defer b.mu.Unlock()
+	b.re.MatchTimeout = limit
 	m, err := b.re.FindRunesMatchStartingAt(text, from)
 	if err != nil || m == nil {
-		return 0, 0, false, err
+		return 0, false, err
 	}
-	return m.Index, m.Index + m.Length, true, nil
+	return m.Index + m.Length, true, nil
 }

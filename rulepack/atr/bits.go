@@ -104,7 +104,17 @@ func (m *marks) and(o *marks) {
 	m.trim()
 }
 
-// without drops what o has, and reports whether anything is left.
+// meets reports whether the two have a position in common.
+func (m *marks) meets(o *marks) bool {
+	for i := max(m.lo, o.lo); i < m.hi && i < o.hi; i++ {
+		if m.w[i]&o.w[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// without drops what o has.
 func (m *marks) without(o *marks) {
 	from, to := max(m.lo, o.lo), min(m.hi, o.hi)
 	if from < to {

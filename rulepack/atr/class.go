@@ -203,15 +203,38 @@ func (c *class) has(r rune) bool {
 
 // foldByte maps a character to one byte so that characters which the i flag takes
 // for equal, with or without the u flag, go to the same byte: an ASCII letter to its
-// lower-case form, anything above ASCII to one of 128 other bytes. The index looks
-// for literals in texts of these bytes.
+// lower-case form, anything above ASCII to one of 128 other bytes. What patterns often
+// leave open goes to one byte too: white space (as \s has it), hyphen and underscore;
+// quotation marks; digits. The index looks for literals in texts of these bytes.
 func foldByte(r rune) byte {
 	if r < utf8.RuneSelf {
-		if r >= 'A' && r <= 'Z' {
-			return byte(r) + 'a' - 'A'
-		}
-		return byte(r)
+		return asciiFold[r]
 	}
+	if r >= 0x2000 && r <= 0x205f || r == 0xa0 || r == 0x1680 || r == 0x3000 || r == 0xfeff {
+		if set(whiteSpace).has(r) {
+			return ' '
+		}
+	}
+	return foldLetter(r)
+}
+
+var asciiFold = func() (table [utf8.RuneSelf]byte) {
+	for i := range table {
+		switch c := byte(i); {
+		case c >= '\t' && c <= '\r' || c == ' ' || c == '-' || c == '_':
+			table[i] = ' '
+		case c == '"' || c == '\'' || c == '`':
+			table[i] = '"'
+		case c >= '0' && c <= '9':
+			table[i] = '0'
+		default:
+			table[i] = asciiLower(c)
+		}
+	}
+	return table
+}()
+
+func foldLetter(r rune) byte {
 	if r >= 0x2e80 && r < 0xa640 || r >= 0xac00 && r < 0xe000 { // no case
 		return hashByte(r)
 	}
@@ -221,7 +244,7 @@ func foldByte(r rune) byte {
 		least = min(least, f)
 	}
 	if least < utf8.RuneSelf {
-		return foldByte(least)
+		return asciiFold[least]
 	}
 	return hashByte(least)
 }

@@ -27,11 +27,11 @@ func compile(version string, rules []*ruleFile, fields ...string) (*Pack, error)
 		}
 		for i, cond := range r.Detection.Conditions {
 			pattern := plain(*cond.Value)
-			number, err := c.pattern(pattern, r.Tags.Suppress, slices.Contains(fields, cond.Field))
+			numbers, err := c.condition(pattern, r.Tags.Suppress, r.any(), slices.Contains(fields, cond.Field))
 			if err != nil {
 				return nil, fmt.Errorf("%s: condition %d: %w", r.ID, i, err)
 			}
-			info.conditions = append(info.conditions, number)
+			info.conditions = append(info.conditions, numbers...)
 		}
 		if reads(&info) {
 			p.rules = append(p.rules, info)
@@ -40,7 +40,7 @@ func compile(version string, rules []*ruleFile, fields ...string) (*Pack, error)
 		}
 	}
 	slices.SortFunc(p.rules, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
-	c.finish()
+	c.choose(rules)
 	p.link()
 	return p, nil
 }
@@ -59,36 +59,88 @@ type compiler struct {
 	sets     map[string]int32
 	literals map[string]int32
 	wanted   [][]int32 // per literal: sets
+	needs    [][]need  // per pattern: all that are known
 }
 
-// pattern gives the number of a pattern, -1 where no text is tried on it. It is
-// parsed in any case: one that cannot be read is an error.
-func (c *compiler) pattern(source string, suppress, active bool) (int32, error) {
+// condition gives the patterns of a condition; one that is -1 where no text is tried
+// on it. Branches of an alternation are patterns of their own where it comes to
+// the same: where any condition will do, and no matter which match is the first. Each
+// then has its own texts that it cannot do without. A pattern is read in any case:
+// one that cannot be is an error.
+func (c *compiler) condition(source string, suppress, split, active bool) ([]int32, error) {
 	root, backrefs, err := parse(source, hasUnicodeFlag(source), new(interner).class)
 	if err != nil {
-		return -1, err
+		return nil, err
 	}
 	if !active {
-		return -1, nil
+		return []int32{-1}, nil
 	}
-	key := fmt.Sprint(suppress, source)
+	branches := []*node{root}
+	if split && !suppress && !backrefs {
+		branches = branchesOf(root)
+	}
+	if len(branches) == 1 {
+		n, err := c.pattern(source, -1, root, suppress, backrefs)
+		return []int32{n}, err
+	}
+	var list []int32
+	for i, branch := range branches {
+		n, err := c.pattern(source, i, branch, suppress, false)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// branchesOf splits an expression at its top-level alternation.
+func branchesOf(n *node) []*node {
+	if n.op == opAlternate {
+		return n.sub
+	}
+	return []*node{n}
+}
+
+func (c *compiler) pattern(source string, branch int, root *node, suppress, backrefs bool) (int32, error) {
+	key := fmt.Sprint(suppress, branch, source)
 	if n, ok := c.patterns[key]; ok {
 		return n, nil
 	}
-	p := &pattern{source: source, unicode: hasUnicodeFlag(source), suppress: suppress, backrefs: backrefs}
+	p := &pattern{
+		source: source, branch: int32(branch), unicode: hasUnicodeFlag(source), suppress: suppress, backrefs: backrefs,
+		other: needsOther(root), width: int32(root.width()), sight: int32(root.sight()),
+	}
 	if backrefs {
 		if _, err := backtracking(p); err != nil {
 			return -1, err
 		}
 	}
-	for _, n := range needsOf(root) {
-		p.needs = append(p.needs, patternNeed{c.set(n.texts), int32(n.before)})
+	must, head, hasHead := mustHave(root)
+	p.must = must
+	if hasHead {
+		p.head = []mask{head}
 	}
-	p.width, p.sight = int32(root.width()), int32(root.sight())
+	c.needs = append(c.needs, needsOf(root))
 	n := int32(len(c.pack.patterns))
 	c.pack.patterns = append(c.pack.patterns, p)
 	c.patterns[key] = n
 	return n, nil
+}
+
+// needsOther reports whether each match of n holds a character above ASCII.
+func needsOther(n *node) bool {
+	switch n.op {
+	case opClass:
+		return n.class.ascii == [2]uint64{}
+	case opConcat:
+		return slices.ContainsFunc(n.sub, needsOther)
+	case opAlternate:
+		return !slices.ContainsFunc(n.sub, func(sub *node) bool { return !needsOther(sub) })
+	case opRepeat:
+		return n.min > 0 && needsOther(n.sub[0])
+	}
+	return false
 }
 
 func (c *compiler) set(texts []string) int32 {
@@ -109,6 +161,55 @@ func (c *compiler) set(texts []string) int32 {
 		c.wanted[l] = append(c.wanted[l], n)
 	}
 	return n
+}
+
+// oftenHit is how many hits in the sample make one more need worth while, tooOften how
+// many make looking for a text cost more than it saves.
+const (
+	oftenHit = 20
+	tooOften = 1500
+)
+
+// choose picks the needs by which patterns are found: those with the fewest hits in
+// the texts that the authors of the rules call honest.
+func (c *compiler) choose(rules []*ruleFile) {
+	var sample []byte
+	for _, r := range rules {
+		for _, text := range r.honest() {
+			for _, u := range units(text, false) {
+				sample = append(sample, foldByte(u))
+			}
+			sample = append(sample, '\n')
+		}
+	}
+	sample = append(sample, make([]byte, padding)...)
+	for _, needs := range c.needs {
+		for _, n := range needs {
+			c.set(n.texts)
+		}
+	}
+	c.finish()
+	found := hits{ends: make([][]int32, len(c.sets))}
+	c.pack.index.settle(sample)
+	c.pack.index.build()
+	c.pack.index.scan(sample, 0, &found)
+
+	all := c.sets
+	c.pack.index, c.sets, c.literals, c.wanted = index{}, map[string]int32{}, map[string]int32{}, nil
+	for i, needs := range c.needs {
+		count := func(n need) int { return len(found.ends[all[strings.Join(n.texts, "\x00")]]) }
+		slices.SortStableFunc(needs, func(a, b need) int { return count(a) - count(b) })
+		bound := slices.IndexFunc(needs, func(n need) bool { return n.before >= 0 })
+		for k, n := range needs {
+			// One that is rare is enough to find the pattern; one with a bound says
+			// where to look; more are kept while what there is still hits often.
+			if k == 0 || count(n) <= tooOften && (k == bound || k < maxNeeds && count(needs[k-1]) > oftenHit) {
+				c.pack.patterns[i].needs = append(c.pack.patterns[i].needs, patternNeed{c.set(n.texts), int32(n.before)})
+			}
+		}
+	}
+	c.finish()
+	c.pack.index.settle(sample)
 }
 
 func (c *compiler) finish() {

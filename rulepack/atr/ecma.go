@@ -35,6 +35,7 @@ type node struct {
 	min, max int     // opRepeat; max < 0 is no bound
 	behind   bool    // opLook: lookbehind
 	negative bool    // opLook
+	lead     *class  // every match begins with one of these; nil: not known
 }
 
 // pattern flags and limits of the parser.
@@ -54,6 +55,9 @@ type parser struct {
 	depth    int
 	intern   func(*class) *class
 	backrefs bool
+	negative int           // depth of negative lookaround
+	opened   int           // capturing groups begun
+	closed   map[int]*node // capturing groups that are done
 }
 
 // parse reads a pattern. Classes are closed under the equality of the i flag.
@@ -70,6 +74,7 @@ func parse(source string, unicodeMode bool, intern func(*class) *class) (root *n
 	if p.pos < len(p.src) {
 		return nil, false, p.fault("unmatched )")
 	}
+	root.findLead()
 	return root, p.backrefs, nil
 }
 
@@ -242,6 +247,7 @@ func (p *parser) class(s set, negated bool) *node {
 func (p *parser) group() (*node, error) {
 	p.pos++
 	n := &node{op: opEmpty}
+	capture := 0
 	switch {
 	case p.take("?:"):
 	case p.take("?="):
@@ -259,12 +265,29 @@ func (p *parser) group() (*node, error) {
 		if !p.take(">") {
 			return nil, p.fault("group name without >")
 		}
+		p.opened++
+		capture = p.opened
 	case p.take("?"):
 		return nil, p.fault("group of an unknown kind")
+	default:
+		p.opened++
+		capture = p.opened
+	}
+	if n.negative {
+		p.negative++
 	}
 	body, err := p.disjunction()
 	if err != nil {
 		return nil, err
+	}
+	if n.negative {
+		p.negative--
+	}
+	if capture > 0 && free(body) {
+		if p.closed == nil {
+			p.closed = map[int]*node{}
+		}
+		p.closed[capture] = body
 	}
 	if !p.take(")") {
 		return nil, p.fault("missing )")
@@ -371,8 +394,8 @@ func (p *parser) escape() (*node, error) {
 			n = min(n*10+int(p.src[i]-'0'), maxRepeat)
 		}
 		if n <= p.groups || p.unicode {
-			p.pos, p.backrefs = i, true
-			return &node{op: opBack}, nil
+			p.pos = i
+			return p.reference(n)
 		}
 	case r == 'k' && (p.unicode || p.named):
 		p.pos += 2
@@ -382,8 +405,7 @@ func (p *parser) escape() (*node, error) {
 		if !p.take(">") {
 			return nil, p.fault(`\k without a name`)
 		}
-		p.backrefs = true
-		return &node{op: opBack}, nil
+		return p.reference(0)
 	}
 	if s, negated, ok, err := p.classEscape(); ok || err != nil {
 		if err != nil {
@@ -396,6 +418,34 @@ func (p *parser) escape() (*node, error) {
 		return nil, err
 	}
 	return p.one(c), nil
+}
+
+// reference makes a back-reference to a group, 0 for one that is named. What stands
+// for it here takes more than it does, which negation would turn around.
+func (p *parser) reference(group int) (*node, error) {
+	if p.negative > 0 {
+		return nil, p.fault("back-reference in a negative lookaround")
+	}
+	p.backrefs = true
+	n := &node{op: opBack}
+	if body := p.closed[group]; body != nil {
+		n.sub = []*node{body}
+	}
+	return n, nil
+}
+
+// free reports whether what the node matches depends on nothing around it.
+func free(n *node) bool {
+	switch n.op {
+	case opLook, opBegin, opEnd, opWord, opNotWord, opBack:
+		return false
+	}
+	for _, sub := range n.sub {
+		if !free(sub) {
+			return false
+		}
+	}
+	return true
 }
 
 // classEscape reads \d \D \s \S \w \W \p{…} \P{…}.
@@ -651,4 +701,28 @@ func (p *parser) member(s *set) (r rune, one bool, err error) {
 	}
 	r, err = p.character(true)
 	return r, true, err
+}
+
+// findLead sets lead in the node and all below it.
+func (n *node) findLead() {
+	for _, sub := range n.sub {
+		sub.findLead()
+	}
+	switch n.op {
+	case opClass:
+		n.lead = n.class
+	case opRepeat:
+		if n.min > 0 {
+			n.lead = n.sub[0].lead
+		}
+	case opConcat:
+		for _, sub := range n.sub {
+			switch sub.op {
+			case opLook, opBegin, opEnd, opWord, opNotWord:
+				continue // takes nothing: what begins is what comes next
+			}
+			n.lead = sub.lead
+			return
+		}
+	}
 }

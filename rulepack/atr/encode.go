@@ -12,7 +12,7 @@ import (
 // SHA-256 of all that follows, then numbers as unsigned varints (-1 is 0, 0 is 1, …
 // where a number may be negative) and strings with their length before them. It is
 // made from a package that was verified, for the build that reads it.
-const indexHead = "toolmark atr index 1\n"
+const indexHead = "toolmark atr index 8\n"
 
 // errDamaged is an index that does not hash to what it says, or is of another format.
 var errDamaged = errors.New("damaged, or made by another version of toolmark")
@@ -29,6 +29,15 @@ func (w *writer) flag(list ...bool) {
 		}
 	}
 	w.number(n)
+}
+
+func (w *writer) masks(list []mask) {
+	w.number(len(list))
+	for _, m := range list {
+		w.b = binary.LittleEndian.AppendUint64(w.b, m.ascii[0])
+		w.b = binary.LittleEndian.AppendUint64(w.b, m.ascii[1])
+		w.flag(m.other)
+	}
 }
 
 func (p *Pack) encode() []byte {
@@ -52,9 +61,12 @@ func (p *Pack) encode() []byte {
 	w.number(len(p.patterns))
 	for _, pat := range p.patterns {
 		w.text(pat.source)
-		w.flag(pat.unicode, pat.suppress, pat.backrefs)
+		w.number(int(pat.branch))
+		w.flag(pat.unicode, pat.suppress, pat.backrefs, pat.other)
 		w.number(int(pat.width))
 		w.number(int(pat.sight))
+		w.masks(pat.must)
+		w.masks(pat.head)
 		w.number(len(pat.needs))
 		for _, n := range pat.needs {
 			w.number(int(n.set))
@@ -70,6 +82,7 @@ func (p *Pack) encode() []byte {
 	for i := range p.index.literals {
 		l := &p.index.literals[i]
 		w.text(l.text)
+		w.number(int(l.at))
 		w.number(int(l.to - l.from))
 	}
 	sum := sha256.Sum256(w.b)
@@ -123,6 +136,29 @@ func (r *reader) flag(list ...*bool) {
 	}
 }
 
+func (r *reader) word() uint64 {
+	if len(r.s) < 8 {
+		r.bad = true
+		return 0
+	}
+	v := binary.LittleEndian.Uint64([]byte(r.s[:8]))
+	r.s = r.s[8:]
+	return v
+}
+
+func (r *reader) masks() []mask {
+	n := r.count()
+	if n == 0 {
+		return nil
+	}
+	list := make([]mask, n)
+	for i := range list {
+		list[i].ascii = [2]uint64{r.word(), r.word()}
+		r.flag(&list[i].other)
+	}
+	return list
+}
+
 func decodePack(data []byte) (*Pack, error) {
 	body, ok := bytes.CutPrefix(data, []byte(indexHead))
 	if !ok || len(body) < sha256.Size {
@@ -139,11 +175,7 @@ func decodePack(data []byte) (*Pack, error) {
 		for _, s := range []*string{&rule.ID, &rule.Title, &rule.Severity, &rule.Maturity} {
 			*s = r.text()
 		}
-		if len(r.s) < 8 {
-			return nil, errDamaged
-		}
-		rule.Confidence = math.Float64frombits(binary.LittleEndian.Uint64([]byte(r.s[:8])))
-		r.s = r.s[8:]
+		rule.Confidence = math.Float64frombits(r.word())
 		r.flag(&rule.all)
 		rule.conditions = make([]int32, r.count())
 		for j := range rule.conditions {
@@ -156,8 +188,10 @@ func decodePack(data []byte) (*Pack, error) {
 		pat := &patterns[i]
 		p.patterns[i] = pat
 		pat.source = r.text()
-		r.flag(&pat.unicode, &pat.suppress, &pat.backrefs)
+		pat.branch = int32(r.number())
+		r.flag(&pat.unicode, &pat.suppress, &pat.backrefs, &pat.other)
 		pat.width, pat.sight = int32(r.number()), int32(r.number())
+		pat.must, pat.head = r.masks(), r.masks()
 		pat.needs = make([]patternNeed, r.count())
 		for j := range pat.needs {
 			pat.needs[j] = patternNeed{int32(r.number()), int32(r.number())}
@@ -172,7 +206,7 @@ func decodePack(data []byte) (*Pack, error) {
 	at := int32(0)
 	for i := range p.index.literals {
 		l := &p.index.literals[i]
-		l.text, l.from = r.text(), at
+		l.text, l.at, l.from = r.text(), int32(r.number()), at
 		at += int32(r.number())
 		l.to = at
 	}
@@ -205,7 +239,7 @@ func (p *Pack) sound() bool {
 		}
 	}
 	for i := range p.index.literals {
-		if l := &p.index.literals[i]; l.text == "" || l.from > l.to || int(l.to) > len(p.index.users) {
+		if l := &p.index.literals[i]; l.text == "" || l.at < 0 || l.at > 0 && int(l.at)+4 > len(l.text) || l.from > l.to || int(l.to) > len(p.index.users) {
 			return false
 		}
 	}

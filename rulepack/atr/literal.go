@@ -20,40 +20,36 @@ type need struct {
 
 const (
 	maxTexts = 48 // of an exact part
-	maxUnion = 256
-	maxNeeds = 4
+	maxUnion = 400
+	maxGrown = 130
+	maxNeeds = 3 // of a pattern
 )
 
-// needsOf gives what each match of n holds, the most telling first; none if nothing
-// of use is known.
+// needsOf gives what each match of n holds; none if nothing of use is known. Which of
+// them are worth most is for a sample of text to say, see compiler.choose.
 func needsOf(n *node) []need {
-	type scored struct {
-		need
-		score int
-	}
-	var list []scored
-	before := 0
-	for _, f := range factors(n) {
-		if before >= 0 && f.width >= 0 {
-			before = bounded(before + f.width)
-		} else {
-			before = -1
-		}
-		if useful(f.texts) {
-			s := score(f.texts)
-			if before >= 0 {
-				s += 6 // a hit then says where to look
+	for _, l := range []lister{{4}, {3}} {
+		var list []need
+		before := 0
+		for _, f := range l.factors(n) {
+			if before >= 0 && f.width >= 0 {
+				before = bounded(before + f.width)
+			} else {
+				before = -1
 			}
-			list = append(list, scored{need{f.texts, before}, s})
+			if l.useful(f.texts) {
+				list = append(list, need{f.texts, before})
+			}
+		}
+		if len(list) > 0 {
+			return list
 		}
 	}
-	slices.SortStableFunc(list, func(a, b scored) int { return b.score - a.score })
-	var needs []need
-	for _, s := range list[:min(len(list), maxNeeds)] {
-		needs = append(needs, s.need)
-	}
-	return needs
+	return nil
 }
+
+// lister lists what expressions hold, leaving out texts of less than a weight.
+type lister struct{ least int }
 
 // factor is a stretch of a concatenation.
 type factor struct {
@@ -63,9 +59,9 @@ type factor struct {
 
 // factors takes an expression apart. Neighbours whose texts are all known are joined
 // while there are few.
-func factors(n *node) []factor {
+func (l lister) factors(n *node) []factor {
 	if n.op != opConcat {
-		return []factor{{choice(n), n.width()}}
+		return []factor{{l.choice(n), n.width()}}
 	}
 	var list []factor
 	texts, width := []string{""}, 0
@@ -75,12 +71,26 @@ func factors(n *node) []factor {
 		}
 		texts, width = []string{""}, 0
 	}
-	for _, sub := range n.sub {
+	for i, sub := range n.sub {
 		set, w := exact(sub), sub.width()
 		switch {
 		case set == nil:
-			flush()
-			list = append(list, factor{choice(sub), w})
+			if width > 0 && weak(texts) {
+				// The next character makes a short text tell more.
+				if more := firsts(n.sub[i:]); more != nil && len(more)*len(texts) <= maxGrown {
+					texts = product(texts, more)
+					width++
+					list = append(list, factor{texts, width})
+					texts, width = []string{""}, -1
+				}
+			}
+			if width < 0 {
+				// That character is counted already, and once more here: a bound.
+				width = 0
+			} else {
+				flush()
+			}
+			list = append(list, factor{l.choice(sub), w})
 			continue
 		case len(set)*len(texts) > maxTexts:
 			flush()
@@ -89,6 +99,48 @@ func factors(n *node) []factor {
 	}
 	flush()
 	return list
+}
+
+// weak reports whether texts are so short that one more character helps.
+func weak(texts []string) bool {
+	for _, s := range texts {
+		if weight(s) < 8 {
+			return true
+		}
+	}
+	return false
+}
+
+// firsts gives the folded first characters of what a row of nodes can match, if they
+// are few and it matches no empty text; nil otherwise.
+func firsts(row []*node) []string {
+	var all []string
+	for _, n := range row {
+		body := n
+		if n.op == opRepeat {
+			body = n.sub[0]
+		}
+		switch body.op {
+		case opLook, opBegin, opEnd, opWord, opNotWord, opEmpty:
+			continue
+		}
+		set := exact(body)
+		if set == nil {
+			return nil
+		}
+		empty := n.op == opRepeat && n.min == 0
+		for _, s := range set {
+			if s == "" {
+				empty = true
+				continue
+			}
+			all = append(all, s[:1])
+		}
+		if !empty {
+			return unique(all)
+		}
+	}
+	return nil
 }
 
 func product(a, b []string) []string {
@@ -162,14 +214,15 @@ func (c *class) bytes() []string {
 	var list []string
 	for r := rune(0); r < 128; r++ {
 		if (r < 'A' || r > 'Z') && c.has(r) {
-			list = append(list, string([]byte{byte(r)}))
+			list = append(list, string([]byte{foldByte(r)}))
 		}
 	}
+	list = unique(list)
 	total := len(list)
 	for i := 0; i < len(c.other); i += 2 {
 		total += int(c.other[i+1]-c.other[i]) + 1
 	}
-	if total > 24 {
+	if total > 40 {
 		return nil
 	}
 	for i := 0; i < len(c.other); i += 2 {
@@ -181,7 +234,7 @@ func (c *class) bytes() []string {
 }
 
 // choice gives texts of which each match of n holds one; nil if none are known.
-func choice(n *node) []string {
+func (l lister) choice(n *node) []string {
 	if set := exact(n); set != nil {
 		return set
 	}
@@ -197,11 +250,11 @@ func choice(n *node) []string {
 			}
 			return texts
 		}
-		return choice(n.sub[0])
+		return l.choice(n.sub[0])
 	case opConcat:
 		var best []string
-		for _, f := range factors(n) {
-			if useful(f.texts) && (best == nil || score(f.texts) > score(best)) {
+		for _, f := range l.factors(n) {
+			if l.useful(f.texts) && (best == nil || score(f.texts) > score(best)) {
 				best = f.texts
 			}
 		}
@@ -209,8 +262,8 @@ func choice(n *node) []string {
 	case opAlternate:
 		var all []string
 		for _, sub := range n.sub {
-			branch := choice(sub)
-			if !useful(branch) || len(all)+len(branch) > maxUnion {
+			branch := l.choice(sub)
+			if !l.useful(branch) || len(all)+len(branch) > maxUnion {
 				return nil
 			}
 			all = append(all, branch...)
@@ -221,9 +274,9 @@ func choice(n *node) []string {
 }
 
 // useful reports whether texts are worth looking for.
-func useful(texts []string) bool {
+func (l lister) useful(texts []string) bool {
 	for _, s := range texts {
-		if weight(s) < 4 {
+		if weight(s) < l.least {
 			return false
 		}
 	}
@@ -236,7 +289,7 @@ func weight(s string) int {
 	w := 0
 	for i := 0; i < len(s) && i < 12; i++ {
 		switch c := s[i]; {
-		case c == ' ' || c == 'e' || c == 't':
+		case c == ' ' || c == 'e' || c == 't' || c == 'a' || c == 'o' || c == 'i' || c == 'n' || c == 's' || c == 'r':
 			w++
 		case c == '\n' || c == '.' || c == ',' || c == '-' || c == '"' || c == '\'' || c == '/' || c == '(' || c == ')' || c == ':':
 			w += 2
@@ -255,4 +308,49 @@ func score(texts []string) int {
 		least = min(least, weight(s))
 	}
 	return 2*least - len(texts)/6
+}
+
+// mask is a set of characters: of ASCII, letters in lower case, and all others or none.
+type mask struct {
+	ascii [2]uint64
+	other bool
+}
+
+func (c *class) mask() mask { return mask{c.ascii, !c.none} }
+
+func (m mask) meets(o mask) bool {
+	return m.ascii[0]&o.ascii[0] != 0 || m.ascii[1]&o.ascii[1] != 0 || m.other && o.other
+}
+
+// common are the characters that nearly every text has.
+var common = func() (m mask) {
+	for _, c := range []byte(" \n.,abcdefghilmnoprstuvwy") {
+		m.ascii[c>>6] |= 1 << (c & 63)
+	}
+	return m
+}()
+
+// mustHave gives sets of characters of which each match holds one, as far as they say
+// anything; and the set from which a text must begin, where a match does so.
+func mustHave(n *node) (list []mask, head mask, hasHead bool) {
+	parts := []*node{n}
+	if n.op == opConcat {
+		parts = n.sub
+	}
+	for i, part := range parts {
+		for part.op == opRepeat && part.min > 0 {
+			part = part.sub[0]
+		}
+		if part.op != opClass {
+			continue
+		}
+		m := part.class.mask()
+		if i == 1 && parts[0].op == opBegin {
+			head, hasHead = m, true
+		}
+		if !m.meets(common) && len(list) < 3 {
+			list = append(list, m)
+		}
+	}
+	return list, head, hasHead
 }

@@ -46,9 +46,9 @@ type machine struct {
 	free [][]uint64
 }
 
-// load takes a text: its bytes folded, and its characters where some are above ASCII.
-func (m *machine) load(folded []byte, values []rune) {
-	m.n, m.values = len(folded), values
+// load takes a text: its ASCII characters in lower case, and its characters where some are above ASCII.
+func (m *machine) load(lower []byte, values []rune) {
+	m.n, m.values = len(lower), values
 	words := m.n>>6 + 1
 	m.words = words
 	if need := 128 * words; cap(m.ascii) < need {
@@ -59,7 +59,7 @@ func (m *machine) load(folded []byte, values []rune) {
 	}
 	m.others = m.others[:0]
 	if values == nil {
-		for i, c := range folded {
+		for i, c := range lower {
 			m.ascii[int(c&127)*words+i>>6] |= 1 << (i & 63)
 		}
 	} else {
@@ -245,21 +245,16 @@ func (m *machine) eval(n *node, s marks, back bool) marks {
 			}
 		}
 	case opAlternate:
-		var union marks
-		for i, branch := range n.sub {
-			var part marks
-			if i == len(n.sub)-1 {
-				part = m.eval(branch, s, back)
-			} else {
-				part = m.eval(branch, m.copied(&s), back)
-			}
-			if i == 0 {
-				union = part
+		union := m.get()
+		for _, branch := range n.sub {
+			if !back && branch.lead != nil && !s.meets(m.stream(branch.lead)) {
 				continue
 			}
+			part := m.eval(branch, m.copied(&s), back)
 			union.or(&part)
 			m.put(part)
 		}
+		m.put(s)
 		return union
 	case opRepeat:
 		return m.repeat(n, s, back)
@@ -280,7 +275,13 @@ func (m *machine) eval(n *node, s marks, back bool) marks {
 	case opNotWord:
 		s.without(m.boundaries(n.class))
 	case opBack:
-		return m.beyond(0, s, back) // any text: more than the reference
+		// What the group it refers to can take, or nothing: more than the reference.
+		if len(n.sub) == 0 {
+			return m.beyond(0, s, back)
+		}
+		part := m.eval(n.sub[0], m.copied(&s), back)
+		s.or(&part)
+		m.put(part)
 	}
 	return s
 }

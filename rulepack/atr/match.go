@@ -3,6 +3,7 @@ package atr
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolmark/toolmark"
 )
@@ -66,8 +67,7 @@ type matcher struct {
 	found    []Match // per rule; Rule is nil where it has not matched
 	late     []bool  // per rule
 	machine  machine
-	ends     [][]int32 // per set: where its literals end in the current form
-	touched  []int32
+	hits     hits  // in the current form
 	number   int32 // of the event
 	held     []hold
 	hushed   []int32 // per pattern: event in which its first match stood in code
@@ -94,8 +94,11 @@ type hold struct {
 
 // form is a text in the shape in which patterns see it.
 type form struct {
-	folded     []byte // with padding
-	values     []rune // nil: all ASCII
+	has, first mask   // what characters it has, and begins with
+	folded     []byte // for the index, with padding
+	lower      []byte // ASCII letters in lower case; anything above ASCII is 0x80
+	values     []rune // empty: all ASCII
+	spelt      []rune // see runes
 	codePoints bool   // else UTF-16 units
 	wide       bool   // it has characters above U+FFFF
 	normal     bool   // normalised
@@ -103,7 +106,7 @@ type form struct {
 	loaded     bool
 }
 
-func (f *form) length() int { return len(f.folded) - padding }
+func (f *form) length() int { return len(f.lower) }
 
 func (p *Pack) matcher() *matcher {
 	if m, ok := p.pool.Get().(*matcher); ok {
@@ -111,7 +114,7 @@ func (p *Pack) matcher() *matcher {
 	}
 	return &matcher{
 		pack: p, found: make([]Match, len(p.rules)), late: make([]bool, len(p.rules)),
-		ends: make([][]int32, p.sets), held: make([]hold, len(p.patterns)), hushed: make([]int32, len(p.patterns)),
+		hits: hits{ends: make([][]int32, p.sets)}, held: make([]hold, len(p.patterns)), hushed: make([]int32, len(p.patterns)),
 	}
 }
 
@@ -150,15 +153,15 @@ func (m *matcher) event(text int, s string, joined bool) {
 	}
 	m.number++
 	m.text, m.original, m.joined = text, s, joined
-	m.whole = joined && strings.ContainsAny(s, foldsAlone)
 	normal, changed := normalized(s)
+	m.whole = joined && changed && strings.ContainsAny(s, foldsAlone)
 	m.read(normal, true, changed)
 	if changed {
 		m.read(s, false, true)
 	}
-	for i := range m.pack.rules {
-		if r := &m.pack.rules[i]; r.all && m.found[i].Rule == nil && m.holds(r) {
-			m.take(i, r.conditions[0])
+	for _, i := range m.pack.allOf {
+		if r := &m.pack.rules[i]; m.found[i].Rule == nil && m.holds(r) {
+			m.take(int(i), r.conditions[0])
 		}
 	}
 }
@@ -188,6 +191,7 @@ func (m *matcher) read(s string, normal, changed bool) {
 }
 
 func (f *form) set(s string, codePoints bool) {
+	f.lower = f.lower[:0]
 	f.folded, f.codePoints, f.wide, f.loaded = f.folded[:0], codePoints, false, false
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -195,59 +199,78 @@ func (f *form) set(s string, codePoints bool) {
 			ascii = false
 			break
 		}
-		f.folded = append(f.folded, asciiLower(s[i]))
+		f.lower = append(f.lower, asciiLower(s[i]))
+		f.folded = append(f.folded, asciiFold[s[i]])
 	}
-	f.values = f.values[:0]
+	f.values, f.spelt = f.values[:0], f.spelt[:0]
 	if !ascii {
-		f.folded = f.folded[:0]
-		for i := 0; i < len(s); {
-			if c := s[i]; c < 0x80 {
-				f.folded = append(f.folded, asciiLower(c))
-				f.values = append(f.values, rune(c))
-				i++
-				continue
+		f.folded, f.lower = f.folded[:0], f.lower[:0]
+		add := func(r rune) {
+			f.values = append(f.values, r)
+			f.folded = append(f.folded, foldByte(r))
+			if r < 0x80 {
+				f.lower = append(f.lower, asciiLower(byte(r)))
+			} else {
+				f.lower = append(f.lower, 0x80)
 			}
+		}
+		for i := 0; i < len(s); {
 			r, size := toolmark.DecodeRune(s[i:])
 			i += size
 			if r > 0xffff {
 				f.wide = true
 				if !codePoints {
-					high, low := 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff
-					f.folded = append(f.folded, foldByte(high), foldByte(low))
-					f.values = append(f.values, high, low)
+					add(0xd800 + (r-0x10000)>>10)
+					add(0xdc00 + (r-0x10000)&0x3ff)
 					continue
 				}
 			}
-			f.folded = append(f.folded, foldByte(r))
-			f.values = append(f.values, r)
+			add(r)
 		}
 	}
 	f.folded = append(f.folded, 0, 0, 0, 0)
+	f.has, f.first = mask{}, mask{}
+	for i, c := range f.lower {
+		if c >= 0x80 {
+			f.has.other = true
+		} else {
+			f.has.ascii[c>>6] |= 1 << (c & 63)
+		}
+		if i == 0 {
+			f.first = f.has
+		}
+	}
 }
 
 // try runs the patterns that are asked for on the current form.
 func (m *matcher) try(wanted func(*pattern) bool) {
-	for _, set := range m.touched {
-		m.ends[set] = m.ends[set][:0]
-	}
-	m.touched = m.touched[:0]
-	m.pack.index.scan(m.form.folded, func(set, end int32) {
-		if len(m.ends[set]) == 0 {
-			m.touched = append(m.touched, set)
-		}
-		m.ends[set] = append(m.ends[set], end)
-	})
+	m.hits.reset()
+	m.pack.index.scan(m.form.folded, 0, &m.hits)
 	if m.joined {
 		m.findMeetings()
 	}
 	for _, n := range m.pack.always {
 		m.one(n, wanted)
 	}
-	for _, set := range m.touched {
+	for _, set := range m.hits.touched {
 		for _, n := range m.pack.triggered[set] {
 			m.one(n, wanted)
 		}
 	}
+}
+
+// runes gives the characters; ASCII letters perhaps in lower case.
+func (f *form) runes() []rune {
+	if len(f.values) > 0 {
+		return f.values
+	}
+	if len(f.spelt) != len(f.lower) {
+		f.spelt = f.spelt[:0]
+		for _, c := range f.lower {
+			f.spelt = append(f.spelt, rune(c))
+		}
+	}
+	return f.spelt
 }
 
 // findMeetings finds the separators in a form of the joined text. No line feed comes or
@@ -261,7 +284,7 @@ func (m *matcher) findMeetings() {
 		text++
 	}
 	skip()
-	for i, c := range m.form.folded[:m.form.length()] {
+	for i, c := range m.form.lower {
 		if c != separator[0] {
 			continue
 		}
@@ -278,13 +301,21 @@ func (m *matcher) findMeetings() {
 // one tries a pattern, unless nothing depends on it any more.
 func (m *matcher) one(n int32, wanted func(*pattern) bool) {
 	p := m.pack.patterns[n]
-	if m.stopped || !wanted(p) || m.held[n].event == m.number || m.hushed[n] == m.number || !m.open(n) {
+	if m.stopped || p.other && len(m.form.values) == 0 || !wanted(p) || m.held[n].event == m.number || m.hushed[n] == m.number || !m.open(n) {
 		return
 	}
 	for i := range p.needs {
-		if len(m.ends[p.needs[i].set]) == 0 {
+		if len(m.hits.ends[p.needs[i].set]) == 0 {
 			return
 		}
+	}
+	for i := range p.must {
+		if !p.must[i].meets(m.form.has) {
+			return
+		}
+	}
+	if len(p.head) > 0 && !p.head[0].meets(m.form.first) {
+		return
 	}
 	if m.asked++; m.asked&63 == 0 && m.halted() {
 		return
@@ -324,14 +355,7 @@ func (m *matcher) take(rule int, pattern int32) {
 func (m *matcher) code() [][2]int {
 	if !m.codeDone {
 		m.codeDone = true
-		list := m.form.values
-		if len(list) == 0 {
-			list = make([]rune, m.form.length())
-			for i := range list {
-				list[i] = rune(m.form.folded[i])
-			}
-		}
-		m.codeList = code(list)
+		m.codeList = code(m.form.runes())
 	}
 	return m.codeList
 }
@@ -355,33 +379,50 @@ func (m *matcher) find(n int32, p *pattern) (start, end int, ok bool) {
 		if len(values) == 0 {
 			values = nil
 		}
-		k.load(m.form.folded[:m.form.length()], values)
+		k.load(m.form.lower, values)
 	}
 	for len(ranges) > 0 {
 		// Ranges that are near to each other are tried in one go.
-		s := k.get()
+		s, first := k.get(), ranges
 		for s.empty() || len(ranges) > 0 && ranges[0][0] < s.hi<<6+256 {
 			s.set(ranges[0][0], ranges[0][1])
 			ranges = ranges[1:]
 		}
-		starts := k.copied(&s)
+		tried := first[:len(first)-len(ranges)]
+		if root.lead != nil {
+			// Most places are not even the beginning of a match.
+			if s.and(k.stream(root.lead)); s.empty() {
+				k.put(s)
+				continue
+			}
+		}
 		ends := k.eval(root, s, false)
 		if !ends.empty() {
+			starts := k.get()
+			for _, r := range tried {
+				starts.set(r[0], r[1])
+			}
 			if p.backrefs {
+				from := k.eval(root, ends, true)
+				from.and(&starts)
+				start, end, ok = m.backtrack(n, p, &from)
+				k.put(from)
 				k.put(starts)
-				k.put(ends)
-				return m.backtrack(n, p)
+				if ok {
+					return start, end, true
+				}
+				continue
 			}
 			from := k.eval(root, ends, true)
 			from.and(&starts)
 			start = from.first()
 			from.lo, from.hi = 0, 0
 			from.set(start, start)
+			k.put(starts)
 			ends = k.eval(root, from, false)
 			end = ends.first()
 			ok = true
 		}
-		k.put(starts)
 		k.put(ends)
 		if ok {
 			return start, end, true
@@ -390,18 +431,30 @@ func (m *matcher) find(n int32, p *pattern) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-func (m *matcher) backtrack(n int32, p *pattern) (start, end int, ok bool) {
-	values := m.form.values
-	if len(values) == 0 {
-		for _, c := range m.form.folded[:m.form.length()] {
-			values = append(values, rune(c)) // case does not matter
+// backtrack tries a pattern with back-references at the positions at which it matches
+// if these are left open.
+func (m *matcher) backtrack(n int32, p *pattern, starts *marks) (start, end int, ok bool) {
+	values := m.form.runes()
+	deadline := backtrackTime
+	for !starts.empty() {
+		at := starts.first()
+		began := time.Now()
+		end, ok, err := p.slow.at(values, at, deadline)
+		if err != nil {
+			m.delay(n)
+			return 0, 0, false
 		}
+		if ok {
+			return at, end, true
+		}
+		if deadline -= time.Since(began); deadline <= 0 {
+			m.delay(n)
+			return 0, 0, false
+		}
+		starts.w[at>>6] &^= 1 << (at & 63)
+		starts.trim()
 	}
-	start, end, ok, err := p.slow.find(values, 0)
-	if err != nil {
-		m.delay(n)
-	}
-	return start, end, ok
+	return 0, 0, false
 }
 
 func (m *matcher) delay(n int32) {
@@ -423,23 +476,28 @@ func (m *matcher) places(p *pattern) [][2]int {
 	length := m.form.length()
 	best := -1
 	for i := range p.needs {
-		if p.needs[i].before >= 0 && (best < 0 || len(m.ends[p.needs[i].set]) < len(m.ends[p.needs[best].set])) {
+		if p.needs[i].before >= 0 && (best < 0 || len(m.hits.ends[p.needs[i].set]) < len(m.hits.ends[p.needs[best].set])) {
 			best = i
 		}
 	}
 	if best < 0 {
 		until := length
 		for i := range p.needs {
-			until = min(until, int(slices.Max(m.ends[p.needs[i].set])))
+			until = min(until, int(slices.Max(m.hits.ends[p.needs[i].set])))
 		}
 		m.ranges = append(m.ranges, [2]int{0, until})
 	} else {
-		ends, before := m.ends[p.needs[best].set], int(p.needs[best].before)
-		if !slices.IsSorted(ends) {
-			slices.Sort(ends)
+		ends, before := m.hits.ends[p.needs[best].set], int(p.needs[best].before)
+		for i := range p.needs {
+			if list := m.hits.ends[p.needs[i].set]; !slices.IsSorted(list) {
+				slices.Sort(list)
+			}
 		}
 		for _, e := range ends {
 			from := max(int(e)-before, 0)
+			if !m.company(p, best, from, int(e)) {
+				continue
+			}
 			if n := len(m.ranges); n > 0 && from <= m.ranges[n-1][1]+1 {
 				m.ranges[n-1][1] = int(e)
 				continue
@@ -469,6 +527,26 @@ func (m *matcher) places(p *pattern) [][2]int {
 		}
 	}
 	return m.stretch
+}
+
+// company reports whether a hit of each other need stands where a match could hold it
+// that begins at from or later and holds the hit that ends at end.
+func (m *matcher) company(p *pattern, best, from, end int) bool {
+	until := m.form.length()
+	if p.width >= 0 {
+		until = min(until, end+int(p.width))
+	}
+	for i := range p.needs {
+		if i == best {
+			continue
+		}
+		list := m.hits.ends[p.needs[i].set]
+		k, _ := slices.BinarySearch(list, int32(from))
+		if k == len(list) || int(list[k]) > until {
+			return false
+		}
+	}
+	return true
 }
 
 // place turns positions of the form into code points of the text they come from.

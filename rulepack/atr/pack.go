@@ -21,9 +21,11 @@ type Pack struct {
 	triggered [][]int32 // per set: patterns that are looked at when it is hit
 	always    []int32   // patterns that are always looked at
 	usedBy    [][]int32 // per pattern: rules
+	allOf     []int32   // rules of which all conditions must hold
 
 	mu       sync.Mutex // guards interner, while patterns are parsed
 	interner interner
+	branches map[string][]*node // of patterns that are split
 
 	pool sync.Pool // of *matcher
 }
@@ -72,10 +74,14 @@ func (p *Pack) Rule(id string) (Rule, bool) {
 // pattern is one expression and what is known of it without reading it.
 type pattern struct {
 	source   string
-	unicode  bool // the u flag
+	branch   int32 // only this one of branchesOf; -1: all of it
+	unicode  bool  // the u flag
+	other    bool  // each match holds a character above ASCII
 	suppress bool
 	backrefs bool
-	needs    []patternNeed // the most telling first
+	needs    []patternNeed // the rarest first
+	must     []mask        // sets of characters of which each match holds one
+	head     []mask        // none, or the set in which a text's first character must be
 	width    int32
 	sight    int32
 
@@ -104,6 +110,9 @@ func (p *Pack) link() {
 		p.triggered[set] = append(p.triggered[set], int32(i))
 	}
 	for i := range p.rules {
+		if p.rules[i].all {
+			p.allOf = append(p.allOf, int32(i))
+		}
 		for _, n := range p.rules[i].conditions {
 			if n >= 0 {
 				p.usedBy[n] = append(p.usedBy[n], int32(i))
@@ -118,7 +127,24 @@ func (p *Pack) tree(pat *pattern) (*node, error) {
 	pat.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if pat.root, _, pat.err = parse(pat.source, pat.unicode, p.interner.class); pat.err == nil && pat.backrefs {
+		branches := p.branches[pat.source]
+		if branches == nil {
+			root, _, err := parse(pat.source, pat.unicode, p.interner.class)
+			if pat.err = err; err != nil {
+				return
+			}
+			branches = []*node{root}
+			if pat.branch >= 0 {
+				branches = branchesOf(root)
+				if p.branches == nil {
+					p.branches = map[string][]*node{}
+				}
+				p.branches[pat.source] = branches
+			}
+		}
+		root := branches[max(pat.branch, 0)]
+		pat.root = root
+		if pat.backrefs {
 			pat.slow, pat.err = backtracking(pat)
 		}
 	})

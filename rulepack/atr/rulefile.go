@@ -27,6 +27,11 @@ type ruleFile struct {
 		Condition  string          `yaml:"condition"`
 		Conditions []conditionFile `yaml:"conditions"`
 	} `yaml:"detection"`
+	TestCases struct {
+		Negatives []struct {
+			Input yaml.Node `yaml:"input"`
+		} `yaml:"true_negatives"`
+	} `yaml:"test_cases"`
 }
 
 type conditionFile struct {
@@ -95,6 +100,17 @@ func (r *ruleFile) confidence() float64 {
 		share = 1 / float64(len(r.Detection.Conditions))
 	}
 	return min(base+float64(share*0.1), 1) // float64: no fused multiply-add
+}
+
+// honest gives the texts that the author says the rule must not match.
+func (r *ruleFile) honest() []string {
+	var list []string
+	for i := range r.TestCases.Negatives {
+		if n := &r.TestCases.Negatives[i].Input; n.Kind == yaml.ScalarNode {
+			list = append(list, n.Value)
+		}
+	}
+	return list
 }
 
 // plain drops one leading group of inline flags from a pattern.
