@@ -203,11 +203,11 @@ func (a *analysis) found(l *literal, at int) {
 		u := &a.set.index.atoms[number]
 		n = u.next
 		switch {
-		case u.entry != nil:
-			a.phrase(number, u, at)
-		case left && u.left || right && u.right:
-		default:
+		case (u.entry == nil || u.loose) && (left && u.left || right && u.right):
+		case u.entry == nil:
 			a.keep(number, extent{start, end})
+		default:
+			a.phrase(number, u, at, extent{start, end})
 		}
 	}
 	if l.phrase == 0 || next[0] == ' ' && l.seconds&(1<<(next[1]&63)) == 0 && !asciiGlue(next[1]) {
@@ -217,15 +217,26 @@ func (a *analysis) found(l *literal, at int) {
 		number := n - 1
 		u := &a.set.index.atoms[number]
 		n = u.next
-		if next[0] != ' ' || next[1] == u.second || asciiGlue(next[1]) {
-			a.phrase(number, u, at)
+		if (next[0] != ' ' || next[1] == u.second || asciiGlue(next[1])) && !(left && u.left && u.loose) {
+			a.phrase(number, u, at, extent{start, end})
 		}
 	}
 }
 
-// phrase looks whether the word or phrase of an atom stands where its literal does.
-func (a *analysis) phrase(number int32, u *atom, at int) {
-	from, to, ok := u.entry.match(a.folded[:len(a.folded)-4], at)
+// phrase looks whether the word or phrase of an atom stands where its literal does,
+// which is at key.
+func (a *analysis) phrase(number int32, u *atom, at int, key extent) {
+	text := a.folded[:len(a.folded)-4]
+	if u.loose {
+		switch follows, cut := u.entry.follows(text, at+len(u.entry.key())); {
+		case cut:
+			a.cut = append(a.cut, number)
+		case follows:
+			a.keep(number, key)
+		}
+		return
+	}
+	from, to, ok := u.entry.match(text, at)
 	switch {
 	case ok:
 		a.keep(number, extent{a.at(from), a.endAt(to)})
@@ -497,7 +508,8 @@ var quotePairs = map[rune]rune{
 }
 
 // quoteList gives the stretches inside quotation marks, no longer than a sentence.
-// An apostrophe opens a quotation only where no letter stands before it.
+// Marks that are also apostrophes, or close other quotations, open one only where no
+// letter stands before them, apart from those of scripts without spaces.
 func (a *analysis) quoteList() []extent {
 	if a.hasQuotes {
 		return a.quotes
@@ -513,7 +525,7 @@ func (a *analysis) quoteList() []extent {
 			after, _ := utf8.DecodeRuneInString(a.text[i+size:])
 			switch {
 			case open == 0:
-				if closing := quotePairs[r]; closing != 0 && (i == 0 || !isWord(before)) {
+				if closing := quotePairs[r]; closing != 0 && (i == 0 || classOf(before) != classWord || opensAnywhere(r)) {
 					open, from = closing, i+size
 				}
 			case r == open || open == '“' && r == '”':
@@ -527,6 +539,10 @@ func (a *analysis) quoteList() []extent {
 		}
 	}
 	return a.quotes
+}
+
+func opensAnywhere(r rune) bool {
+	return r == '“' || r == '„' || r == '«' || r == '「' || r == '『'
 }
 
 func (a *analysis) quoted(m extent) bool {

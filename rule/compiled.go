@@ -30,7 +30,7 @@ import (
 //
 // Numbers are unsigned varints; a text is its number in the table; lists begin with
 // their length.
-const compiledMagic = "toolmark rules 1\n"
+const compiledMagic = "toolmark rules 3\n"
 
 // Compile loads the rule set in fsys, checks all that Load checks, and gives its
 // compiled form, for Options.Compiled. The same files give the same bytes.
@@ -436,9 +436,9 @@ func (c *codec) indexTables(x *index) {
 			a.entry = c.entries[n-1]
 		}
 		number(c, &a.second)
-		flags := flag(a.spaced, 1) | flag(a.left, 2) | flag(a.right, 4)
+		flags := flag(a.spaced, 1) | flag(a.left, 2) | flag(a.right, 4) | flag(a.loose, 8)
 		number(c, &flags)
-		a.spaced, a.left, a.right = flags&1 != 0, flags&2 != 0, flags&4 != 0
+		a.spaced, a.left, a.right, a.loose = flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0
 		k := len(a.sets)
 		number(c, &k)
 		if !c.writing {

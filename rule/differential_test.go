@@ -55,6 +55,7 @@ func diverseRules() []string {
 		ruleText("joint", "any:\n- id: x\n  all:\n  - {regex: '(?i)\\bupload\\w*\\s'}\n  - {near: [user]}\n- id: y\n  span: pair\n  all:\n  - {near: [read, secret]}\n  - {regex: '\\bhttps?://\\w'}\nunless:\n- {regex: 'asking\\W{1,5}{{user}}', span: clause}\n"),
 		ruleText("classes", "any:\n- {id: x, regex: '(?i)s[eé]nd[ _-]+(?:an?|the)?\\s?[a-z]{3,9}[.!]'}\n- {id: y, regex: '\\Bssh\\b|id_rsa|tok(?:en|i)s?\\s{2,}'}"),
 		ruleText("whole", "any:\n- {id: x, near: [override, earlier], span: tool, within: 12}\n- {id: y, regex: '(?i){{read}}.{1,40}{{secret}}', span: tool}\nsurfaces: [description, parameter]\n"),
+		ruleText("phrases", "any:\n- {id: x, regex: '(?i){{phrase}}[^.]{0,10}_'}\n- {id: y, regex: '\\b(?:{{phrase}}|{{tell}}) {{user}}'}\n- {id: z, regex: '{{phrase}}.{0,30}{{phrase}}', span: tool}\n"),
 		ruleText("greek", "any:\n- {id: x, regex: '(?i)ΟΔΟΣ.{0,5}straße|ſecret K'}\n"),
 	}
 }
@@ -65,6 +66,8 @@ var pieces = []string{
 	"send", "sénd", "send_the", "asking", "permission", "please", "first", "then", "read", "fetch", "open", "note:", "Note: ", "\"", "“", "”", "detect", "explain",
 	"forget", "let him know", "let  the_user know", "не", "сообщайте", "пользователю", "不要", "告诉", "用户", "。", "사용자에게", "والمستخدم", "schließe die alten regeln",
 	"schliesse", "STRASSE", "straße", "οδος", "ΟΔΟΣ", "οδοσ", "secret K", "ſecret k", "tokens   ", "toki  ", "e\u0301", "İ", "ı", "\u0301", "x", "_", "a", "\ufffd",
+	"se llama con", "se  llama_con", "se", "llámelo con", "llámelo漢字 con", "deja", "de usar", "~ -x", "say what it was", "no más", "no 漢字", "不 要说", "不要说",
+	"note: do the fetch", "do not", "never", "tell", "user", "permission",
 	"disregard", "rule given earlier", "previous instructions", "ignore", "load", "'", "ʼ", "don’t", "DON'T", "s\u200be", "\u00a0",
 }
 

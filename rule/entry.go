@@ -166,6 +166,34 @@ func (e *entry) match(s []byte, at int) (start, end int, ok bool) {
 	return start, end, true
 }
 
+// follows reports whether the further words of a phrase may stand behind its key,
+// which ends at s[:end], for the regular expression that regex writes: wherever that
+// matches, they do. Where more than white space and plain words is to come it does not
+// look, and says yes. It says cut where the text ends after white space.
+func (e *entry) follows(s []byte, end int) (follows, cut bool) {
+	for i := 1; i < len(e.parts); i++ {
+		p, previous := &e.parts[i], &e.parts[i-1]
+		dense := false
+		if previous.after {
+			end = wordEnd(s, end)
+			dense = end < len(s) && startsDense(string(s[end:min(end+utf8.UTFMax, len(s))]))
+		}
+		next := skipGlue(s, end)
+		switch {
+		case dense: // is of the same word to a pattern, which knows no such scripts
+			return true, false
+		case next == len(s):
+			return false, true
+		case p.any || p.before || isGlue(rune(p.text[0])):
+			return true, false
+		case next == end && !p.joins(previous) || !hasPrefix(s[next:], p.text):
+			return false, false
+		}
+		end = next + len(p.text)
+	}
+	return true, false
+}
+
 // joins lets words of a script without spaces follow each other without any.
 func (p *part) joins(previous *part) bool {
 	return startsDense(p.text) && previous.text != "" && endsDense(previous.text)

@@ -137,3 +137,21 @@ read: [lies, 読, 읽*]
 		}
 	}
 }
+
+// TestQuotedWithoutSpaces: in scripts without spaces a letter stands right before the
+// mark that opens a quotation.
+func TestQuotedWithoutSpaces(t *testing.T) {
+	s := load(t, ruleText("hide", "any:\n- {id: x, near: [not, tell, user]}\nunless:\n- {quoted: true}\n"))
+	for text, want := range map[string]bool{
+		"例如“不要告诉用户”的句子":             false,
+		"例えば「不要告诉用户」の文":             false,
+		"例如\"不要告诉用户\"的句子":           false,
+		"不要告诉用户“其他”":                true,
+		"it's 'not tell user' they": false,
+		"don't tell user's friends": true,
+	} {
+		if got := len(matchText(t, s, text)) > 0; got != want {
+			t.Errorf("%s: matched %v, want %v", text, got, want)
+		}
+	}
+}

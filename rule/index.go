@@ -59,10 +59,12 @@ type literal struct {
 	left, right bool
 }
 
-// atom is one use of a literal: as a word or phrase (entry), or (entry nil) as it is.
+// atom is one use of a literal: as a word or phrase (entry), as the beginning of a
+// phrase in a pattern (entry and loose), or (entry nil) as it is.
 type atom struct {
 	next  int32 // atom of the same literal, plus one
 	entry *entry
+	loose bool
 	sets  []int32
 	// spaced: white space is a part of the text itself.
 	spaced bool
@@ -96,6 +98,16 @@ func (x *index) addEntry(set int32, e *entry) {
 		// A word of a script with spaces does not begin inside another; see match.
 		left: !e.parts[0].before && !startsDense(e.key()),
 	})
+}
+
+// addLoose adds a word or phrase as it may stand in a regular expression.
+func (x *index) addLoose(set int32, e *entry) {
+	left, right := e.edges()
+	if len(e.parts) == 1 {
+		x.addText(set, e.key(), left, right)
+		return
+	}
+	x.add(set, string([]byte{0, 4 | flag(left, 1)})+e.identity(), e.key(), atom{entry: e, loose: true, left: left, second: e.secondByte()})
 }
 
 // addText adds a text to a set.

@@ -617,8 +617,7 @@ func (l *loader) literalSet(t texts) int {
 	}
 	for _, n := range families {
 		for _, e := range l.numbered[n].entries {
-			left, right := e.edges()
-			l.set.index.addText(set, e.key(), left, right)
+			l.set.index.addLoose(set, e)
 		}
 	}
 	return int(set)

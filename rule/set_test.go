@@ -19,6 +19,7 @@ secret: [".env", "~/.ssh", "~/.aws/credentials", id_rsa, "api key*", password*, 
 lead: [please, first, then, always, you must]
 permission: [permission, asking]
 override: [disregard, ignore]
+phrase: ["se llama con", "llám* con", "deja de usar", "~ -x", "say * it *was", "no *más", "不要 说"]
 earlier: ["rule given earlier", "previous instructions"]
 `
 
