@@ -39,6 +39,10 @@ const separator = "\n"
 // of them joined by line feeds. stop, where not nil, is asked now and then and ends the
 // work by answering true; what was found until then is given.
 //
+// Where there are several texts, those that are one plain word (up to 24 letters, digits
+// and _ . -), such as the values of an enum, are read joined only: some rules are made
+// for a user who types nothing but "key", and fire on honest enums.
+//
 // The work is linear in the length of the texts. There is no limit on it here; the
 // caller caps what it reads.
 func (p *Pack) Match(texts []string, stop func() bool) Result {
@@ -46,9 +50,13 @@ func (p *Pack) Match(texts []string, stop func() bool) Result {
 	defer p.pool.Put(m)
 	m.begin(texts, stop)
 	filled := 0
-	for i, text := range texts {
+	for _, text := range texts {
 		if text != "" {
 			filled++
+		}
+	}
+	for i, text := range texts {
+		if text != "" && (filled == 1 || !plainWord(text)) {
 			m.event(i, text, false)
 		}
 	}
@@ -56,6 +64,22 @@ func (p *Pack) Match(texts []string, stop func() bool) Result {
 		m.event(0, strings.Join(texts, separator), true)
 	}
 	return m.result()
+}
+
+// longestPlainWord is the most bytes of a text that is not read alone.
+const longestPlainWord = 24
+
+func plainWord(text string) bool {
+	if len(text) > longestPlainWord {
+		return false
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if lower := asciiLower(c); (lower < 'a' || lower > 'z') && (c < '0' || c > '9') && c != '_' && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 // matcher is the state of one call.
@@ -273,28 +297,33 @@ func (f *form) runes() []rune {
 	return f.spelt
 }
 
-// findMeetings finds the separators in a form of the joined text. No line feed comes or
-// goes in normalising, so they are told by counting.
+// findMeetings finds the separators in a form of the joined text, and the places of the
+// texts that were not read alone. No line feed comes or goes in normalising, so the
+// separators are told by counting.
 func (m *matcher) findMeetings() {
 	m.meets = m.meets[:0]
-	next, count := -1, -1
-	text := 0
-	skip := func() {
-		next = count + strings.Count(m.texts[text], separator) + 1
-		text++
-	}
-	skip()
-	for i, c := range m.form.lower {
-		if c != separator[0] {
-			continue
-		}
-		if count++; count == next {
-			m.meets = append(m.meets, i)
-			if text >= len(m.texts) {
-				return
+	at, lower := 0, m.form.lower
+	for _, text := range m.texts {
+		if plainWord(text) {
+			for range len(text) { // ASCII: a position for a byte
+				m.meets = append(m.meets, at)
+				at++
 			}
-			skip()
+		} else {
+			for lines := strings.Count(text, separator); ; lines-- {
+				for at < len(lower) && lower[at] != separator[0] {
+					at++
+				}
+				if lines == 0 {
+					break
+				}
+				at++
+			}
 		}
+		if at < len(lower) {
+			m.meets = append(m.meets, at)
+		}
+		at++
 	}
 }
 
