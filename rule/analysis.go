@@ -49,7 +49,7 @@ type analysis struct {
 	spots   [][]extent // per atom: places found, in order of its literal's
 	touched []int32    // atoms with spots
 	present bitset     // sets with a touched atom
-	// cut are atoms of phrases that the end of the text cut off: more text might have
+	// cut are atoms of phrases that an end of the text cut off: more text might have
 	// made them whole.
 	cut      []int32
 	sets     []setState
@@ -227,6 +227,13 @@ func (a *analysis) found(l *literal, at int) {
 // which is at key.
 func (a *analysis) phrase(number int32, u *atom, at int, key extent) {
 	text := a.folded[:len(a.folded)-4]
+	start, ok, cut := u.entry.back(text, at)
+	if cut {
+		a.cut = append(a.cut, number)
+	}
+	if !ok {
+		return
+	}
 	if u.loose {
 		switch follows, cut := u.entry.follows(text, at+len(u.entry.key())); {
 		case cut:
@@ -236,7 +243,7 @@ func (a *analysis) phrase(number int32, u *atom, at int, key extent) {
 		}
 		return
 	}
-	from, to, ok := u.entry.match(text, at)
+	from, to, ok := u.entry.match(text, start)
 	switch {
 	case ok:
 		a.keep(number, extent{a.at(from), a.endAt(to)})

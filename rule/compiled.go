@@ -30,7 +30,7 @@ import (
 //
 // Numbers are unsigned varints; a text is its number in the table; lists begin with
 // their length.
-const compiledMagic = "toolmark rules 3\n"
+const compiledMagic = "toolmark rules 4\n"
 
 // Compile loads the rule set in fsys, checks all that Load checks, and gives its
 // compiled form, for Options.Compiled. The same files give the same bytes.
@@ -337,11 +337,11 @@ func (c *codec) allEntries() {
 	}
 	pieces := make([]part, 0, parts)
 	for _, e := range c.entries {
-		n := len(e.parts)<<1 | int(flag(e.turkish, 1))
+		n := len(e.parts)<<4 | e.rarest<<1 | int(flag(e.turkish, 1))
 		number(c, &n)
-		n, e.turkish = n>>1, n&1 != 0
+		n, e.rarest, e.turkish = n>>4, n>>1&7, n&1 != 0
 		if !c.writing {
-			if n == 0 || n > cap(pieces)-len(pieces) {
+			if n <= e.rarest || n > cap(pieces)-len(pieces) {
 				c.fail()
 				return
 			}

@@ -23,6 +23,7 @@ type family struct {
 type entry struct {
 	parts   []part
 	turkish bool // i, dotted or not, is one letter also in regular expressions
+	rarest  int  // the part by which it is looked for, see chooseKey
 }
 
 // part is one word of an entry, folded.
@@ -83,7 +84,28 @@ func parseEntry(text, language string) (entry, error) {
 		}
 		e.parts = append(e.parts, p)
 	}
+	e.chooseKey()
 	return e, nil
+}
+
+// chooseKey chooses the part that is looked for first: the rarest of those from which
+// back finds the beginning. Most phrases begin with a word that stands everywhere.
+func (e *entry) chooseKey() {
+	least := frequency(e.parts[0].text, true)
+	for i := 1; i < len(e.parts); i++ {
+		previous, p := &e.parts[i-1], &e.parts[i]
+		last, _ := utf8.DecodeLastRuneInString(previous.text)
+		if previous.before || previous.after || previous.any || isGlue(last) {
+			return
+		}
+		first, _ := utf8.DecodeRuneInString(p.text)
+		if p.before || p.any || isGlue(first) {
+			return
+		}
+		if f := frequency(p.text, true); f < least {
+			e.rarest, least = i, f
+		}
+	}
 }
 
 // plainWord tells words of ASCII letters that fold to themselves: most are.
@@ -96,9 +118,37 @@ func plainWord(s string) bool {
 	return s != "" && len(s) <= 120
 }
 
-// key gives the folded text that stands wherever the entry does, and at which
-// match is called.
-func (e *entry) key() string { return e.parts[0].text }
+// key gives the folded text that stands wherever the entry does, and by which it is
+// found.
+func (e *entry) key() string { return e.parts[e.rarest].text }
+
+// back gives where the entry begins if it has its key at s[at:]. The parts before the
+// key are whole words, and neither they nor the key end or begin with what may stand
+// between: so there is one place at most. It says cut where the text begins too late.
+func (e *entry) back(s []byte, at int) (start int, ok, cut bool) {
+	for i := e.rarest; i > 0; i-- {
+		end := at
+		for end > 0 {
+			r, size := rune(s[end-1]), 1
+			if r >= utf8.RuneSelf {
+				r, size = utf8.DecodeLastRune(s[:end])
+			}
+			if !isGlue(r) {
+				break
+			}
+			end -= size
+		}
+		p := &e.parts[i-1]
+		switch {
+		case end == 0:
+			return 0, false, true
+		case end == at && !e.parts[i].joins(p), len(p.text) > end, string(s[end-len(p.text):end]) != p.text:
+			return 0, false, false
+		}
+		at = end - len(p.text)
+	}
+	return at, true, false
+}
 
 // identity is the same for entries that match the same words.
 func (e *entry) identity() string {
@@ -118,8 +168,8 @@ func flag(is bool, bit byte) byte {
 	return 0
 }
 
-// match reports whether the entry stands in folded text s with its key at s[at:],
-// and from where to where. If not, end is len(s) where it might if the text went on
+// match reports whether the entry stands in folded text s with its first part at
+// s[at:], and from where to where. If not, end is len(s) where it might if the text went on
 // after white space.
 func (e *entry) match(s []byte, at int) (start, end int, ok bool) {
 	first := &e.parts[0]
@@ -171,7 +221,7 @@ func (e *entry) match(s []byte, at int) (start, end int, ok bool) {
 // matches, they do. Where more than white space and plain words is to come it does not
 // look, and says yes. It says cut where the text ends after white space.
 func (e *entry) follows(s []byte, end int) (follows, cut bool) {
-	for i := 1; i < len(e.parts); i++ {
+	for i := e.rarest + 1; i < len(e.parts); i++ {
 		p, previous := &e.parts[i], &e.parts[i-1]
 		dense := false
 		if previous.after {
@@ -314,8 +364,8 @@ func (e *entry) regex(b *strings.Builder) {
 // edges says where the expression that regex writes has a word boundary beside the
 // entry's key.
 func (e *entry) edges() (left, right bool) {
-	p := &e.parts[0]
-	left = !p.before && isASCIIWord(p.source[0])
+	p := &e.parts[e.rarest]
+	left = e.rarest == 0 && !p.before && isASCIIWord(p.source[0])
 	right = len(e.parts) == 1 && !p.after && isASCIIWord(p.source[len(p.source)-1])
 	return left, right
 }
@@ -325,13 +375,13 @@ func (e *entry) plain() bool {
 	return len(e.parts) == 1 && !e.parts[0].before && !e.parts[0].after
 }
 
-// secondByte gives the byte with which the second word of a phrase begins, where
-// only white space and the like can stand between the first word's text and it.
+// secondByte gives the byte with which the word behind the key begins, where only
+// white space and the like can stand between.
 func (e *entry) secondByte() byte {
-	if len(e.parts) < 2 {
+	if len(e.parts) < e.rarest+2 {
 		return 0
 	}
-	first, second := &e.parts[0], &e.parts[1]
+	first, second := &e.parts[e.rarest], &e.parts[e.rarest+1]
 	if first.after || second.any || second.before || second.joins(first) || isGlue(rune(second.text[0])) {
 		return 0
 	}

@@ -96,7 +96,7 @@ func (x *index) addEntry(set int32, e *entry) {
 	x.add(set, e.identity(), e.key(), atom{
 		entry: e, second: e.secondByte(), right: e.plain(),
 		// A word of a script with spaces does not begin inside another; see match.
-		left: !e.parts[0].before && !startsDense(e.key()),
+		left: !e.parts[e.rarest].before && !startsDense(e.key()),
 	})
 }
 

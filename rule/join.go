@@ -49,7 +49,8 @@ func joinFields(fields []Field, mask surfaceMask) joined {
 // is white space, so a word or a text without white space in it that stands in the
 // join stands in a field, with no other letters beside it than there; white space
 // joins with no character to another in NFC. A phrase that begins in one field and
-// ends in a later one was cut off by the end of the first (analysis.cut). Of texts
+// ends in a later one was cut off by an end of the field in which its key stands
+// (analysis.cut). Of texts
 // that hold white space it is not asked: they count as there.
 
 // beginUnions makes the unions those of no field.

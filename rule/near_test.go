@@ -17,7 +17,7 @@ func nearByDefinition(a *analysis, n *near, span Span) bool {
 		s := a.folded[:len(a.folded)-4]
 		for i := range f.entries {
 			for at := range s {
-				if !hasPrefix(s[at:], f.entries[i].key()) {
+				if !hasPrefix(s[at:], f.entries[i].parts[0].text) {
 					continue
 				}
 				if start, end, ok := f.entries[i].match(s, at); ok {
