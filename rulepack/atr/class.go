@@ -79,11 +79,16 @@ var cased = []rune{
 func (s set) closed(unicodeMode bool) set {
 	out := slices.Clone(s)
 	for i := 0; i < len(s); i += 2 {
+		for r := max(s[i], 'A'); r <= min(s[i+1], 'z'); r++ {
+			if lower := r | 0x20; lower >= 'a' && lower <= 'z' {
+				out = append(out, r^0x20, r^0x20)
+			}
+		}
+		if !unicodeMode && s[i] <= utf8.RuneSelf && s[i+1] == 0xffff || !unicodeMode && s[i+1] < utf8.RuneSelf {
+			continue // nothing above ASCII to add
+		}
 		for j := 0; j < len(cased); j += 2 {
 			lo, hi := max(s[i], cased[j]), min(s[i+1], cased[j+1])
-			if lo > hi {
-				continue
-			}
 			for r := lo; r <= hi; r++ {
 				for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 					if unicodeMode || canonicalUnit(f) == canonicalUnit(r) {

@@ -68,7 +68,7 @@ type compiler struct {
 // then has its own texts that it cannot do without. A pattern is read in any case:
 // one that cannot be is an error.
 func (c *compiler) condition(source string, suppress, split, active bool) ([]int32, error) {
-	root, backrefs, err := parse(source, hasUnicodeFlag(source), new(interner).class)
+	root, backrefs, err := parse(source, hasUnicodeFlag(source), new(interner))
 	if err != nil {
 		return nil, err
 	}
@@ -222,18 +222,40 @@ func (c *compiler) finish() {
 	}
 }
 
-// interner gives equal classes one object and one number.
-type interner struct{ classes map[string]*class }
+// interner gives equal classes one object and one number. What is written alike is
+// looked up as it is written, which saves closing it again.
+type interner struct {
+	classes map[string]*class
+	written map[string]*class
+}
 
-func (i *interner) class(c *class) *class {
+func (i *interner) class(s set, negated, unicodeMode bool) *class {
 	if i.classes == nil {
-		i.classes = map[string]*class{}
+		i.classes, i.written = map[string]*class{}, map[string]*class{}
 	}
+	var buffer [96]byte
+	as := buffer[:0]
+	for _, flag := range []bool{negated, unicodeMode} {
+		if flag {
+			as = append(as, 1)
+		} else {
+			as = append(as, 0)
+		}
+	}
+	for _, r := range s {
+		as = append(as, byte(r), byte(r>>8), byte(r>>16))
+	}
+	if c := i.written[string(as)]; c != nil {
+		return c
+	}
+	c := newClass(s, negated, unicodeMode)
 	key := c.key()
 	if old := i.classes[key]; old != nil {
-		return old
+		c = old
+	} else {
+		c.number = len(i.classes)
+		i.classes[key] = c
 	}
-	c.number = len(i.classes)
-	i.classes[key] = c
+	i.written[string(as)] = c
 	return c
 }

@@ -113,15 +113,19 @@ func size(tools []tool) (n int) {
 	return n
 }
 
-func BenchmarkTypical(b *testing.B) {
-	p := real(b)
-	all := benign(b)
-	// 25 tools of many servers with about 20 KB.
+// typical gives 25 tools of many servers.
+func typical(tb testing.TB) []tool {
+	all := benign(tb)
 	var tools []tool
 	for i := 0; len(tools) < 25; i += 61 {
 		tools = append(tools, all[i%len(all)])
 	}
-	run(b, p, tools)
+	return tools
+}
+
+func BenchmarkTypical(b *testing.B) {
+	p := real(b)
+	run(b, p, typical(b))
 }
 
 func BenchmarkLargest(b *testing.B) {
@@ -201,9 +205,26 @@ func run(b *testing.B, p *Pack, tools []tool) {
 
 func BenchmarkOpen(b *testing.B) {
 	real(b)
+	b.ResetTimer()
 	for range b.N {
 		if _, err := Open(""); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCold is a pack that is opened and used once, as by a command.
+func BenchmarkCold(b *testing.B) {
+	real(b)
+	tools := typical(b)
+	b.ResetTimer()
+	for range b.N {
+		p, err := Open("")
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, t := range tools {
+			p.Match(t.texts, nil)
 		}
 	}
 }

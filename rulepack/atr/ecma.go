@@ -53,7 +53,7 @@ type parser struct {
 	groups   int
 	named    bool
 	depth    int
-	intern   func(*class) *class
+	intern   *interner
 	backrefs bool
 	negative int           // depth of negative lookaround
 	opened   int           // capturing groups begun
@@ -61,7 +61,7 @@ type parser struct {
 }
 
 // parse reads a pattern. Classes are closed under the equality of the i flag.
-func parse(source string, unicodeMode bool, intern func(*class) *class) (root *node, backrefs bool, err error) {
+func parse(source string, unicodeMode bool, intern *interner) (root *node, backrefs bool, err error) {
 	p := &parser{src: units(source, unicodeMode), unicode: unicodeMode, intern: intern}
 	if len(p.src) > maxPatternUnits {
 		return nil, false, fmt.Errorf("pattern of %d units: the limit is %d", len(p.src), maxPatternUnits)
@@ -237,11 +237,11 @@ func (p *parser) term() (*node, error) {
 func (p *parser) one(r rune) *node { return p.class(newSet(r, r), false) }
 
 func (p *parser) wordEdge(o op) *node {
-	return &node{op: o, class: p.intern(newClass(newSet(wordRanges...), false, p.unicode))}
+	return &node{op: o, class: p.intern.class(wordRanges, false, p.unicode)}
 }
 
 func (p *parser) class(s set, negated bool) *node {
-	return &node{op: opClass, class: p.intern(newClass(s, negated, p.unicode))}
+	return &node{op: opClass, class: p.intern.class(s, negated, p.unicode)}
 }
 
 func (p *parser) group() (*node, error) {

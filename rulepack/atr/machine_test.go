@@ -129,7 +129,7 @@ func TestMatchesAsTheSlowWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := patternOf(true).Draw(t, "pattern")
 		text := smallText.Draw(t, "text")
-		root, _, err := parse(pattern, false, new(interner).class)
+		root, _, err := parse(pattern, false, new(interner))
 		if err != nil {
 			t.Skip(err) // such as a quantifier behind \b
 		}
@@ -172,7 +172,7 @@ func FuzzFastAgainstSlow(f *testing.F) {
 		if normal, changed := normalized(text); changed || normal != text || hasUnicodeFlag(pattern) || plain(pattern) != pattern {
 			t.Skip("not what is compared here")
 		}
-		root, backrefs, err := parse(pattern, false, new(interner).class)
+		root, backrefs, err := parse(pattern, false, new(interner))
 		if err != nil || backrefs {
 			t.Skip()
 		}
@@ -190,7 +190,7 @@ func TestMatchesAsRE2(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		if _, _, err := parse(pattern, false, new(interner).class); err != nil || text == "" {
+		if _, _, err := parse(pattern, false, new(interner)); err != nil || text == "" {
 			t.Skip(err)
 		}
 		r := &ruleFile{ID: "T-1", Title: "t"}
@@ -244,7 +244,7 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`a(`, `a)`, `[b-a]`, `*a`, `a{3,1}`, `(?<n`, `(?!(a)\1)b`, `a\`, `[a`, `(?i:a)`} {
-		if _, _, err := parse(bad, false, new(interner).class); err == nil {
+		if _, _, err := parse(bad, false, new(interner)); err == nil {
 			t.Errorf("%q was read", bad)
 		}
 	}

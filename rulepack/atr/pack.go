@@ -129,7 +129,7 @@ func (p *Pack) tree(pat *pattern) (*node, error) {
 		defer p.mu.Unlock()
 		branches := p.branches[pat.source]
 		if branches == nil {
-			root, _, err := parse(pat.source, pat.unicode, p.interner.class)
+			root, _, err := parse(pat.source, pat.unicode, &p.interner)
 			if pat.err = err; err != nil {
 				return
 			}
