@@ -139,16 +139,23 @@ func (m *marks) up(k int) {
 		m.lo, m.hi = 0, 0
 		return
 	}
-	for i := hi - 1; i >= lo; i-- {
-		var v uint64
-		if j := i - words; j < m.hi {
-			v = m.w[j] << shift
-		}
-		if j := i - words - 1; j >= m.lo && shift > 0 {
-			v |= m.w[j] >> (64 - shift)
-		}
-		m.w[i] = v
+	if shift == 0 {
+		hi = min(m.hi+words, len(m.w))
+		copy(m.w[lo:hi], m.w[m.lo:])
+		m.lo, m.hi = lo, hi
+		return
 	}
+	// From the top, so that no word is read after it was written.
+	above := uint64(0)
+	if j := hi - 1 - words; j < m.hi {
+		above = m.w[j]
+	}
+	for i := hi - 1; i > lo; i-- {
+		below := m.w[i-words-1]
+		m.w[i] = above<<shift | below>>(64-shift)
+		above = below
+	}
+	m.w[lo] = above << shift
 	m.lo, m.hi = lo, hi
 }
 
@@ -162,16 +169,22 @@ func (m *marks) down(k int) {
 		m.lo, m.hi = 0, 0
 		return
 	}
-	for i := lo; i < hi; i++ {
-		var v uint64
-		if j := i + words; j >= m.lo && j < m.hi {
-			v = m.w[j] >> shift
-		}
-		if j := i + words + 1; j >= m.lo && j < m.hi && shift > 0 {
-			v |= m.w[j] << (64 - shift)
-		}
-		m.w[i] = v
+	if shift == 0 {
+		lo = max(m.lo-words, 0)
+		copy(m.w[lo:hi], m.w[lo+words:m.hi])
+		m.lo, m.hi = lo, hi
+		return
 	}
+	below := uint64(0)
+	if j := lo + words; j >= m.lo {
+		below = m.w[j]
+	}
+	for i := lo; i < hi-1; i++ {
+		above := m.w[i+words+1]
+		m.w[i] = below>>shift | above<<(64-shift)
+		below = above
+	}
+	m.w[hi-1] = below >> shift
 	m.lo, m.hi = lo, hi
 }
 

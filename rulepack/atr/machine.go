@@ -35,13 +35,16 @@ type machine struct {
 	others []int32  // the positions of those
 	other  marks
 
-	streams []marks // of classes, by number; valid where round says so
-	buffers [][]uint64
-	rounds  []int32
-	round   int32
-	word    marks // \b
-	hasWord bool
-	every   marks
+	streams  []marks // of classes, by number; valid where round says so
+	buffers  [][]uint64
+	rounds   []int32
+	runs     [][]marks // per class: positions at which 2^k of it stand in a row
+	runRound []int32
+	runUsed  []int // per class: how many k are valid
+	round    int32
+	word     marks // \b
+	hasWord  bool
+	every    marks
 
 	free [][]uint64
 }
@@ -143,6 +146,9 @@ func (m *machine) stream(c *class) *marks {
 	for c.number >= len(m.streams) {
 		m.streams = append(m.streams, marks{})
 		m.buffers = append(m.buffers, nil)
+		m.runs = append(m.runs, nil)
+		m.runRound = append(m.runRound, 0)
+		m.runUsed = append(m.runUsed, 0)
 		m.rounds = append(m.rounds, 0)
 	}
 	s := &m.streams[c.number]
@@ -320,7 +326,7 @@ func (m *machine) look(n *node, lo, hi int) marks {
 func (m *machine) repeat(n *node, s marks, back bool) marks {
 	body := n.sub[0]
 	if body.op == opClass {
-		return m.run(m.stream(body.class), body.class.any, n.min, n.max, s, back)
+		return m.run(m.stream(body.class), body.class, n.min, n.max, s, back)
 	}
 	if n.max == 1 && n.min == 0 {
 		part := m.eval(body, m.copied(&s), back)
@@ -343,7 +349,7 @@ func (m *machine) repeat(n *node, s marks, back bool) marks {
 			lo = s.lo
 		}
 		mask := m.eval(body, m.all(lo, min(hi+1, m.words)), true)
-		s = m.run(&mask, false, n.min, n.max, s, back)
+		s = m.run(&mask, nil, n.min, n.max, s, back)
 		m.put(mask)
 		return s
 	}
@@ -354,7 +360,8 @@ func (m *machine) repeat(n *node, s marks, back bool) marks {
 // stream, in steps that double: after covering up to k characters, going on over
 // exactly j ≤ k+1 more covers up to k+j. Positions where j of them stand in a row are
 // found by doubling too.
-func (m *machine) run(stream *marks, anyChar bool, low, high int, s marks, back bool) marks {
+func (m *machine) run(stream *marks, c *class, low, high int, s marks, back bool) marks {
+	anyChar := c != nil && c.any
 	move := func(x *marks, mask *marks, k int) {
 		if back {
 			x.down(k)
@@ -393,6 +400,9 @@ func (m *machine) run(stream *marks, anyChar bool, low, high int, s marks, back 
 	mask := func(k int) *marks {
 		if anyChar {
 			return nil
+		}
+		if c != nil && m.words <= keepRuns {
+			return m.inRow(c, k)
 		}
 		for ; made <= k; made++ {
 			if made == 0 {
@@ -448,6 +458,45 @@ func (m *machine) run(stream *marks, anyChar bool, low, high int, s marks, back 
 		m.put(masks[i])
 	}
 	return s
+}
+
+// keepRuns is the most words of a text for which runs are kept: 2 MB of positions for
+// each class that is repeated, at worst.
+const keepRuns = 4096
+
+// inRow gives the positions at which 2^k characters of a class stand in a row. They
+// are worked out once for a text.
+func (m *machine) inRow(c *class, k int) *marks {
+	stream := m.stream(c)
+	if k == 0 {
+		return stream
+	}
+	i := c.number
+	if m.runRound[i] != m.round {
+		m.runRound[i], m.runUsed[i] = m.round, 0
+	}
+	for m.runUsed[i] < k {
+		last := stream
+		if n := m.runUsed[i]; n > 0 {
+			last = &m.runs[i][n-1]
+		}
+		if m.runUsed[i] == len(m.runs[i]) {
+			m.runs[i] = append(m.runs[i], marks{})
+			if m.runUsed[i] > 0 {
+				last = &m.runs[i][m.runUsed[i]-1]
+			}
+		}
+		next := &m.runs[i][m.runUsed[i]]
+		next.w = grown(next.w, m.words)
+		next.lo, next.hi = last.lo, last.hi
+		if !last.empty() {
+			copy(next.w[last.lo:last.hi], last.w[last.lo:last.hi])
+			next.down(1 << m.runUsed[i])
+			next.and(last)
+		}
+		m.runUsed[i]++
+	}
+	return &m.runs[i][k-1]
 }
 
 // adds reports whether o has anything that m has not.
