@@ -217,7 +217,7 @@ func (c *comparison) common(name string, a, b *toolmark.Value) {
 
 // entries compares a list whose entries are told apart by one of their members.
 func (c *comparison) entries(a, b *toolmark.Value, at, key string, kind Kind) {
-	p := c.pair(a.Items, b.Items, key, false)
+	p := pair(a.Items, b.Items, key, false)
 	for i := range a.Items {
 		old := toolmark.Pointer(at, i)
 		if k := p.to[i]; k < 0 {

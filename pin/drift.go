@@ -159,10 +159,8 @@ func (d *Drift) Worst() toolmark.Severity {
 func (d *Drift) Of(t *ToolDrift) []*Change {
 	var list []*Change
 	for i := range d.Changes {
-		if c := &d.Changes[i]; c.Tool != toolmark.WholeList || c.OldIndex >= 0 || c.NewIndex >= 0 {
-			if c.OldIndex == t.OldIndex && c.NewIndex == t.NewIndex {
-				list = append(list, c)
-			}
+		if c := &d.Changes[i]; c.OldIndex == t.OldIndex && c.NewIndex == t.NewIndex {
+			list = append(list, c)
 		}
 	}
 	return list

@@ -25,12 +25,16 @@ type differ struct {
 	table map[string]uint32
 	key   []byte
 	cells int // spent on aligning
+	looks int // values compared to skip what did not change
+	bytes int // of pointers
 }
 
 // Limits of the alignment of arrays. Beyond them elements are compared by position.
 const (
 	maxAlign    = 250_000    // elements of one array times elements of the other
 	maxAlignAll = 20_000_000 // the same, of all arrays together
+	maxLooks    = 20_000_000 // values
+	maxPointers = 64 << 20   // bytes of all pointers, a level's at once
 )
 
 // identical reports whether two trees are the same to the last literal and the order of
@@ -46,6 +50,37 @@ func identical(a, b *toolmark.Value) bool {
 	}
 	for i := range a.Members {
 		if a.Members[i].Name != b.Members[i].Name || !identical(&a.Members[i].Value, &b.Members[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// affords reports whether there is room for the pointers of what two values hold. A
+// hostile megabyte could hold a change every few bytes behind a pointer of half a
+// megabyte; beyond the limit a value is one change.
+func (d *differ) affords(o, n *toolmark.Value, oldAt, newAt string) bool {
+	d.bytes += len(oldAt)*(1+len(o.Members)+len(o.Items)) + len(newAt)*(1+len(n.Members)+len(n.Items))
+	return d.bytes <= maxPointers
+}
+
+// unchanged reports whether two values are identical, so that they need not be walked.
+// In a deep tree with a change at its bottom every level is looked at again, so there is
+// a limit, beyond which the answer is false and the walk finds what there is.
+func (d *differ) unchanged(a, b *toolmark.Value) bool {
+	if d.looks++; d.looks > maxLooks {
+		return false
+	}
+	if a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || len(a.Members) != len(b.Members) {
+		return false
+	}
+	for i := range a.Items {
+		if !d.unchanged(&a.Items[i], &b.Items[i]) {
+			return false
+		}
+	}
+	for i := range a.Members {
+		if a.Members[i].Name != b.Members[i].Name || !d.unchanged(&a.Members[i].Value, &b.Members[i].Value) {
 			return false
 		}
 	}
@@ -90,6 +125,10 @@ func (d *differ) id(v *toolmark.Value) uint32 {
 // whole. emit sees nothing if and only if the trees are identical.
 func (d *differ) walk(o, n *toolmark.Value, oldAt, newAt string, emit func(edit)) {
 	switch {
+	case o.Kind == n.Kind && len(o.Members)+len(n.Members)+len(o.Items)+len(n.Items) > 0 && !d.affords(o, n, oldAt, newAt):
+		if !identical(o, n) {
+			emit(edit{op: OpChanged, oldAt: oldAt, newAt: newAt, old: o, new: n})
+		}
 	case o.Kind == toolmark.KindObject && n.Kind == toolmark.KindObject && !repeats(o) && !repeats(n):
 		d.members(o, n, oldAt, newAt, emit, func(name string, a, b *toolmark.Value) {
 			d.walk(a, b, toolmark.Pointer(oldAt, name), toolmark.Pointer(newAt, name), emit)
@@ -104,7 +143,7 @@ func (d *differ) walk(o, n *toolmark.Value, oldAt, newAt string, emit func(edit)
 }
 
 // members emits what members were added and removed and whether the common ones stand
-// in another order, and calls both for each common one. No name may stand twice.
+// in another order, and calls both for each common one that differs. No name may stand twice.
 func (d *differ) members(o, n *toolmark.Value, oldAt, newAt string, emit func(edit), both func(name string, a, b *toolmark.Value)) {
 	find := finder(n)
 	other := finder(o)
@@ -118,6 +157,9 @@ func (d *differ) members(o, n *toolmark.Value, oldAt, newAt string, emit func(ed
 		}
 		moved = moved || k < last
 		last = k
+		if d.unchanged(&m.Value, &n.Members[k].Value) {
+			continue
+		}
 		both(m.Name, &m.Value, &n.Members[k].Value)
 	}
 	for i := range n.Members {

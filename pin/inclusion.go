@@ -208,7 +208,7 @@ func (p *prover) included(left []node, right node, level int) bool {
 	if !p.spend(1) || level > maxNesting {
 		return false
 	}
-	if right.v.Kind == toolmark.KindTrue {
+	if right.v.Kind == toolmark.KindTrue || p.itself(left, right) {
 		return true
 	}
 	q := question{count: len(left), right: place{right.v, right.r}}
@@ -235,6 +235,20 @@ func (p *prover) included(left []node, right node, level int) bool {
 	return true
 }
 
+// itself reports whether right is one of the schemas of left: the same text, and no
+// reference in it that could mean two things. Both are read alike, see comparable.
+func (p *prover) itself(left []node, right node) bool {
+	if right.mix != nil {
+		return false
+	}
+	for _, s := range left {
+		if s.mix == nil && p.spend((right.v.End-right.v.Start)/64) && identical(s.v, right.v) {
+			return !right.r.refers || !refers(right.v)
+		}
+	}
+	return false
+}
+
 func mixed(list []node) bool {
 	for _, s := range list {
 		if s.mix != nil {
@@ -253,7 +267,7 @@ func (p *prover) alternatives(all []node) []alternative {
 	seen := map[place]bool{}
 	for i := 0; i < len(queue); i++ {
 		s := queue[i]
-		if !p.spend(1) {
+		if !p.spend(1 + s.width()/16) {
 			return []alternative{{types: typeAny}}
 		}
 		switch s.v.Kind {
@@ -386,7 +400,7 @@ func contains(list []*toolmark.Value, v *toolmark.Value) bool {
 // holds reports whether it is shown that every value of a satisfies s. links counts
 // the steps taken on the right without reaching a smaller value.
 func (p *prover) holds(a *alternative, s node, level, links int) bool {
-	if !p.spend(1) || links > maxLinks {
+	if !p.spend(1+s.width()/16) || links > maxLinks {
 		return false
 	}
 	if a.empty() || s.v.Kind == toolmark.KindTrue {

@@ -86,6 +86,9 @@ func (p *prover) oneOf(a *alternative, s node, level, links int) bool {
 func (p *prover) atMember(a *alternative, name string) []node {
 	facts := []node{}
 	for _, c := range a.parts {
+		if !p.spend(len(c.get("properties").v.Members) / 16) {
+			return facts // fewer facts, more values
+		}
 		if m := c.member("properties", name); m.v.Kind != toolmark.KindAbsent {
 			facts = append(facts, m)
 			continue
@@ -105,7 +108,7 @@ func (p *prover) object(a *alternative, s node, k string, v *toolmark.Value, lev
 			return false
 		}
 		for _, name := range s.names(k) {
-			if !p.included(p.atMember(a, name), s.member(k, name), level+1) {
+			if !p.spend(len(v.Members)/16) || !p.included(p.atMember(a, name), s.member(k, name), level+1) {
 				return false
 			}
 		}
@@ -171,6 +174,9 @@ func (p *prover) additional(a *alternative, s node, level int) bool {
 	asked := map[string]bool{}
 	for _, c := range a.parts {
 		for _, name := range c.names("properties") {
+			if !p.spend(1 + len(s.get("properties").v.Members)/16) {
+				return false
+			}
 			if asked[name] || s.member("properties", name).v.Kind != toolmark.KindAbsent {
 				continue
 			}
@@ -351,7 +357,7 @@ func (p *prover) valid(v *toolmark.Value, s node, k string, links int) bool {
 		return same(v, value)
 	case "enum":
 		for i := range value.Items {
-			if p.spend(1) && same(v, &value.Items[i]) {
+			if p.spend(1+(value.Items[i].End-value.Items[i].Start)/64) && same(v, &value.Items[i]) {
 				return true
 			}
 		}

@@ -20,6 +20,11 @@ func number(v *toolmark.Value) (*big.Rat, bool) {
 	if v.Kind != toolmark.KindNumber || len(v.Text) > maxDigits {
 		return nil, false
 	}
+	if len(v.Text) < 19 {
+		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+			return new(big.Rat).SetInt64(n), true
+		}
+	}
 	if at := strings.IndexAny(v.Text, "eE"); at >= 0 {
 		if e, err := strconv.Atoi(v.Text[at+1:]); err != nil || e > maxExponent || e < -maxExponent {
 			return nil, false
@@ -65,7 +70,7 @@ func within(a, b bound, sign int) bool {
 
 // whole gives the bound for integers: the outermost integer that is inside.
 func (b bound) whole(sign int) bound {
-	if !b.known {
+	if !b.known || b.at.IsInt() && !b.strict {
 		return b
 	}
 	up := new(big.Int).Quo(b.at.Num(), b.at.Denom()) // toward zero

@@ -33,7 +33,7 @@ func (p *pairs) moved() bool {
 // pair finds the same entries in two lists: by the name that stands under key, equal
 // contents first where a name stands more than once, then in order; and, where renames
 // are looked for, entries whose contents are equal but for the name.
-func (c *comparison) pair(a, b []toolmark.Value, key string, renames bool) pairs {
+func pair(a, b []toolmark.Value, key string, renames bool) pairs {
 	p := pairs{to: slices.Repeat([]int{-1}, len(a)), from: slices.Repeat([]int{-1}, len(b))}
 	byName := make(map[string][]int, len(b))
 	for k := range b {
@@ -51,8 +51,12 @@ func (c *comparison) pair(a, b []toolmark.Value, key string, renames bool) pairs
 			p.set(i, free[0])
 		}
 	}
-	c.match(p, a, b, func(v *toolmark.Value) string { return string(contents(nil, v, "")) }, func(i, k int) bool {
-		return nameOf(&a[i], key) == nameOf(&b[k], key)
+	match(p, a, b, func(v *toolmark.Value) (string, bool) {
+		name := nameOf(v, key)
+		if len(byName[name]) == 0 || counts[name] == 0 {
+			return "", false
+		}
+		return string(contents(nil, v, "")), true
 	})
 	for i := range a {
 		if p.to[i] >= 0 {
@@ -66,31 +70,36 @@ func (c *comparison) pair(a, b []toolmark.Value, key string, renames bool) pairs
 		}
 	}
 	if renames {
-		c.match(p, a, b, func(v *toolmark.Value) string { return string(contents(nil, v, key)) }, func(int, int) bool { return true })
+		match(p, a, b, func(v *toolmark.Value) (string, bool) { return string(contents(nil, v, key)), true })
 	}
 	return p
 }
 
-// match pairs entries that are still free and have the same form, in order.
-func (c *comparison) match(p pairs, a, b []toolmark.Value, form func(*toolmark.Value) string, also func(i, k int) bool) {
+// match pairs entries that are still free and have the same form, in order; form says
+// too whether an entry takes part.
+func match(p pairs, a, b []toolmark.Value, form func(*toolmark.Value) (string, bool)) {
 	if !slices.Contains(p.to, -1) || !slices.Contains(p.from, -1) {
 		return
 	}
 	byForm := map[string][]int{}
 	for k := range b {
 		if p.from[k] < 0 {
-			f := form(&b[k])
-			byForm[f] = append(byForm[f], k)
+			if f, ok := form(&b[k]); ok {
+				byForm[f] = append(byForm[f], k)
+			}
 		}
+	}
+	if len(byForm) == 0 {
+		return
 	}
 	for i := range a {
 		if p.to[i] >= 0 {
 			continue
 		}
-		f := form(&a[i])
-		if at := slices.IndexFunc(byForm[f], func(k int) bool { return also(i, k) }); at >= 0 {
-			p.set(i, byForm[f][at])
-			byForm[f] = slices.Delete(byForm[f], at, at+1)
+		f, ok := form(&a[i])
+		if same := byForm[f]; ok && len(same) > 0 {
+			p.set(i, same[0])
+			byForm[f] = same[1:]
 		}
 	}
 }
@@ -141,6 +150,7 @@ func contents(dst []byte, v *toolmark.Value, without string) []byte {
 const (
 	maxWords  = 64 // words of a description that are looked at
 	fewWords  = 8  // a description of fewer words is like many others
+	maxAlike  = 4  // removed tools that are considered for an added one
 	alikeName = 0.5
 	alikeText = 0.8
 )
@@ -151,9 +161,10 @@ const (
 // fifths of those of their descriptions: of the shorter one each, for what a rename would
 // hide is what was added.
 func resemble(removed, added []*toolmark.Value) []int {
-	type words struct{ name, text map[string]bool }
+	type words struct{ name, text []int }
+	index := map[string]int{}
 	read := func(v *toolmark.Value) words {
-		return words{wordSet(nameOf(v, "name")), wordSet(nameOf(v, "description"))}
+		return words{wordSet(nameOf(v, "name"), index), wordSet(nameOf(v, "description"), index)}
 	}
 	olds := make([]words, len(removed))
 	for i, v := range removed {
@@ -166,13 +177,24 @@ func resemble(removed, added []*toolmark.Value) []int {
 	var matches []match
 	for k, v := range added {
 		w := read(v)
+		first := len(matches)
 		for i, old := range olds {
-			byName, byText := common(w.name, old.name), common(w.text, old.text)
-			if min(len(w.text), len(old.text)) < fewWords {
-				byText = 0
+			byName, byText := common(w.name, old.name), 0.0
+			if min(len(w.text), len(old.text)) >= fewWords {
+				byText = common(w.text, old.text)
 			}
-			if byName > alikeName || byText >= alikeText {
-				matches = append(matches, match{i, k, byName + byText})
+			if byName <= alikeName && byText < alikeText {
+				continue
+			}
+			// The closest few are enough, and of equal ones the first.
+			m := match{i, k, byName + byText}
+			at := len(matches)
+			for at > first && matches[at-1].score < m.score {
+				at--
+			}
+			if at-first < maxAlike {
+				matches = slices.Insert(matches, at, m)
+				matches = matches[:min(len(matches), first+maxAlike)]
 			}
 		}
 	}
@@ -187,38 +209,48 @@ func resemble(removed, added []*toolmark.Value) []int {
 	return best
 }
 
-// common gives the share of the smaller set that is in the other.
-func common(a, b map[string]bool) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) == 0 {
+// common gives the share of the smaller of two sorted sets that is in the other.
+func common(a, b []int) float64 {
+	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
 	n := 0
-	for w := range a {
-		if b[w] {
-			n++
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		switch {
+		case a[i] == b[k]:
+			n, i, k = n+1, i+1, k+1
+		case a[i] < b[k]:
+			i++
+		default:
+			k++
 		}
 	}
-	return float64(n) / float64(len(a))
+	return float64(n) / float64(min(len(a), len(b)))
 }
 
-// wordSet gives the words of a text in lower case; in a name, parts between separators
-// and humps are words too.
-func wordSet(text string) map[string]bool {
-	set := map[string]bool{}
+// wordSet gives the words of a text as numbers, sorted, each once: in lower case, and in
+// a name the parts between separators and humps. The index holds a number for each word.
+func wordSet(text string, index map[string]int) []int {
+	var set []int
 	for _, token := range tokens(text, 4*maxWords) {
 		from := 0
-		for i := 1; i <= len(token); i++ {
+		for i := 1; i <= len(token) && len(set) < maxWords; i++ {
 			if i < len(token) && token[i] != '_' && (token[i] < 'A' || token[i] > 'Z' || token[i-1] >= 'A' && token[i-1] <= 'Z') {
 				continue
 			}
-			if part := strings.ToLower(strings.Trim(token[from:i], "_ ")); part != "" && len(set) < maxWords {
-				set[part] = true
-			}
+			part := strings.ToLower(strings.Trim(token[from:i], "_"))
 			from = i
+			if strings.Trim(part, " ") == "" {
+				continue
+			}
+			n, ok := index[part]
+			if !ok {
+				n = len(index)
+				index[part] = n
+			}
+			set = append(set, n)
 		}
 	}
-	return set
+	slices.Sort(set)
+	return slices.Compact(set)
 }

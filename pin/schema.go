@@ -20,6 +20,10 @@ type root struct {
 	opaque bool
 	// noRefs: $id changes what references mean, so none is followed.
 	noRefs bool
+	// widest is how many members the widest object has: what it costs to follow a reference.
+	widest int
+	// refers: there is a reference in it.
+	refers bool
 	// versioned: it uses something that the dialects read differently.
 	versioned bool
 }
@@ -66,8 +70,13 @@ func (r *root) look(v *toolmark.Value, top bool) {
 	if v.Kind == toolmark.KindObject && repeats(v) {
 		r.opaque = true
 	}
+	r.widest = max(r.widest, len(v.Members))
 	for i := range v.Members {
 		value := &v.Members[i].Value
+		switch v.Members[i].Name {
+		case "$ref", "$dynamicRef", "$recursiveRef":
+			r.refers = true
+		}
 		switch v.Members[i].Name {
 		case "unevaluatedProperties", "unevaluatedItems":
 			r.opaque = true
@@ -177,7 +186,7 @@ func (s node) names(keyword string) []string {
 	list := make([]string, 0, len(m.Members))
 	for i := range m.Members {
 		name := m.Members[i].Name
-		if s.member(keyword, name).v.Kind != toolmark.KindAbsent {
+		if s.mix == nil || !s.mix.units[unit{keyword, name}] || s.member(keyword, name).v.Kind != toolmark.KindAbsent {
 			list = append(list, name)
 		}
 	}
@@ -191,6 +200,16 @@ func (s node) names(keyword string) []string {
 		slices.Sort(list)
 	}
 	return list
+}
+
+// width is what it costs to look up a keyword: the members of the schema, or those of the
+// widest object where it holds a reference.
+func (s node) width() int {
+	n := len(s.v.Members)
+	if s.has("$ref") {
+		n = max(n, s.r.widest)
+	}
+	return n
 }
 
 // member gives one member of the object that is the value of a keyword.
@@ -217,7 +236,7 @@ func (s node) elements(keyword string) []node {
 func (s node) keywords() []string {
 	list := make([]string, 0, len(s.v.Members))
 	for i := range s.v.Members {
-		if name := s.v.Members[i].Name; s.has(name) {
+		if name := s.v.Members[i].Name; s.mix == nil || !s.mix.units[unit{keyword: name}] || s.has(name) {
 			list = append(list, name)
 		}
 	}

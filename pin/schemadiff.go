@@ -60,7 +60,7 @@ func (s *schemaDiffer) settle(o, n *toolmark.Value) Effect {
 		return whole
 	}
 	text := has(func(e *schemaEdit) bool { return e.text })
-	said := beside(node{v: o, r: s.old}, node{v: n, r: s.new})
+	said := beside(node{v: o, r: s.old}, node{v: n, r: s.new}, s.steps)
 	switch {
 	case said == EffectEquivalent && text:
 		return EffectAnnotation
@@ -101,6 +101,10 @@ func (s *schemaDiffer) schema(o, n *toolmark.Value, oldAt, newAt string, plain b
 		if !identical(o, n) {
 			s.whole(o, n, oldAt, newAt, plain)
 		}
+		return
+	}
+	if !s.affords(o, n, oldAt, newAt) {
+		s.whole(o, n, oldAt, newAt, plain)
 		return
 	}
 	var level []pending
@@ -169,7 +173,7 @@ func (s *schemaDiffer) whole(o, n *toolmark.Value, oldAt, newAt string, plain bo
 	effect := direction(relation(a, b, s.steps), plain)
 	text := s.words.newText("", n)
 	if effect == EffectEquivalent {
-		if effect = beside(a, b); effect == EffectEquivalent && text {
+		if effect = beside(a, b, s.steps); effect == EffectEquivalent && text {
 			effect = EffectAnnotation
 		}
 	}
@@ -188,6 +192,7 @@ func direction(e Effect, plain bool) Effect {
 // judge gives the differences of one level their effects.
 func (s *schemaDiffer) judge(o, n *toolmark.Value, level []pending, plain bool) {
 	var units []unit
+	known := map[unit]bool{}
 	for _, p := range level {
 		text := p.new != nil && s.words.newText(p.unit.keyword, p.new)
 		if p.unit.name != "" {
@@ -220,7 +225,8 @@ func (s *schemaDiffer) judge(o, n *toolmark.Value, level []pending, plain bool) 
 			}
 			s.add(p.edit, p.unit.keyword, effect, text)
 		default:
-			if !slices.Contains(units, p.unit) {
+			if !known[p.unit] {
+				known[p.unit] = true
 				units = append(units, p.unit)
 			}
 		}
@@ -245,9 +251,12 @@ func (s *schemaDiffer) judge(o, n *toolmark.Value, level []pending, plain bool) 
 	}
 }
 
-// maxUnits is how many keywords of one level are judged one by one; more are judged
-// together.
-const maxUnits = 32
+// How many keywords, or members of them, of one level are judged one by one, and how many
+// together. Of more only the whole schema is compared.
+const (
+	maxUnits    = 32
+	maxTogether = 256
+)
 
 // effects gives what each unit does. All together are asked first: a type list that
 // became an anyOf is two units, and equivalent only as a pair.
@@ -261,16 +270,22 @@ func (s *schemaDiffer) effects(o, n *toolmark.Value, units []unit, plain bool) m
 		return node{v: o, r: s.old, mix: m}
 	}
 	effects := make(map[unit]Effect, len(units))
+	if len(units) > maxTogether {
+		for _, u := range units {
+			effects[u] = EffectRestructured
+		}
+		return effects
+	}
 	together := relation(old, after(len(units)), s.steps)
 	if together == EffectEquivalent {
-		together = beside(old, after(len(units)))
+		together = beside(old, after(len(units)), s.steps)
 	}
 	for i, u := range units {
 		effect := together
 		if together != EffectEquivalent && len(units) > 1 && len(units) <= maxUnits {
 			step := relation(after(i), after(i+1), s.steps)
 			if step == EffectEquivalent {
-				step = beside(after(i), after(i+1))
+				step = beside(after(i), after(i+1), s.steps)
 			}
 			if together == EffectRestructured || step == EffectEquivalent {
 				effect = step

@@ -6,30 +6,88 @@ import (
 	"github.com/toolmark/toolmark"
 )
 
-// maxNotes bounds how many annotations of one schema are compared, and how many schemas
-// are visited for them: references may unfold without end.
+// maxNotes bounds how many schemas are visited for what one of them says: references may
+// unfold without end.
 const maxNotes = 20_000
 
-// notes collects what a schema says to a reader: the names of its parameters, and for each (however deep, but without counting anyOf, allOf and $ref, which only arrange) the values
-// of title, description, default, examples and $comment, and those of unknown keywords.
-// ok is false where there are too many.
-func notes(s node) (set map[string]bool, ok bool) {
-	c := &collector{set: map[string]bool{}, left: maxNotes}
-	c.visit(s, "", nil)
-	return c.set, c.left > 0
+// note is one thing a schema says to a reader: the name of a parameter (word is ""), or
+// the value of title, description, default, examples or $comment at a parameter. Of
+// unknown keywords, whose effect nobody knows, each is a note of its own kind.
+type note struct {
+	at      int // the parameter, however deep; anyOf, allOf and $ref only arrange
+	word    string
+	value   string
+	unknown bool
+}
+
+// beside says how two schemas that accept the same differ in what else they say: they
+// are equivalent, or an annotation differs, or an unknown keyword. Each visit is a step.
+func beside(a, b node, steps *int) Effect {
+	trails := map[trail]int{}
+	x, ok := notes(a, trails, steps)
+	y, fine := notes(b, trails, steps)
+	if !ok || !fine {
+		return EffectRestructured
+	}
+	effect := EffectEquivalent
+	for _, pair := range [...][2]map[note]bool{{x, y}, {y, x}} {
+		for n := range pair[0] {
+			switch {
+			case pair[1][n]:
+			case n.unknown:
+				return EffectRestructured
+			default:
+				effect = EffectAnnotation
+			}
+		}
+	}
+	return effect
+}
+
+// trail is a way down to a parameter; numbers stand for trails, as a hostile one is long.
+type trail struct {
+	from int
+	word string
+	name string
 }
 
 type collector struct {
-	set  map[string]bool
-	left int
+	set    map[note]bool
+	trails map[trail]int
+	left   int
+	steps  *int
 }
 
-func (c *collector) visit(s node, at string, open []place) {
-	if c.left--; c.left <= 0 || s.v.Kind != toolmark.KindObject || len(open) > maxNesting {
+// notes collects what a schema says to a reader. ok is false where there is too much.
+func notes(s node, trails map[trail]int, steps *int) (set map[note]bool, ok bool) {
+	c := &collector{set: map[note]bool{}, trails: trails, left: maxNotes, steps: steps}
+	c.visit(s, 0, nil)
+	return c.set, c.left > 0 && *steps > 0
+}
+
+func (c *collector) below(at int, word, name string) int {
+	t := trail{at, word, name}
+	n, ok := c.trails[t]
+	if !ok {
+		n = len(c.trails) + 1
+		c.trails[t] = n
+	}
+	return n
+}
+
+func (c *collector) visit(s node, at int, open []place) {
+	cost := 1 + s.width()/16
+	c.left -= cost
+	*c.steps -= cost
+	if c.left <= 0 || *c.steps <= 0 || s.v.Kind != toolmark.KindObject {
 		return
 	}
-	here := place{s.v, s.r}
+	if len(open) > maxNesting {
+		c.left = 0
+		return
+	}
 	if s.mix == nil {
+		here := place{s.v, s.r}
 		for _, o := range open {
 			if o == here {
 				return // recursive
@@ -41,60 +99,34 @@ func (c *collector) visit(s node, at string, open []place) {
 		value := s.get(k)
 		switch keywords[k] {
 		case annotationWord:
-			c.set[at+"\x00"+k+"\x00"+string(canon(nil, value.v))] = true
+			c.set[note{at: at, word: k, value: string(canon(nil, value.v))}] = true
 		case unknownWord:
-			c.set[unsaid+at+"\x00"+k+"\x00"+string(canon(nil, value.v))] = true
+			c.set[note{at: at, word: k, value: string(canon(nil, value.v)), unknown: true}] = true
 		case dialectWord:
 			if s.v != s.r.tree {
-				c.set[unsaid+at+"\x00"+k+"\x00"+string(canon(nil, value.v))] = true
+				c.set[note{at: at, word: k, value: string(canon(nil, value.v)), unknown: true}] = true
 			}
 		case mapWord:
 			for _, name := range s.names(k) {
-				below := at + "\x00" + k + "\x00" + name
-				c.set[below] = true // a parameter is named, whatever is said of it
+				below := c.below(at, k, name)
+				c.set[note{at: below}] = true // a parameter is named, whatever is said of it
 				c.visit(s.member(k, name), below, open)
 			}
 		case listWord:
 			below := at
 			if k == "prefixItems" {
-				below += "\x00" + k
+				below = c.below(at, k, "")
 			}
 			for _, e := range s.elements(k) {
 				c.visit(e, below, open)
 			}
 		case schemaWord:
-			c.visit(value, at+"\x00"+k, open)
+			c.visit(value, c.below(at, k, ""), open)
 		}
 	}
 	if t, ok := s.target(); ok {
 		c.visit(t, at, open)
 	}
-}
-
-// unsaid marks the notes that are keywords nobody knows the effect of.
-const unsaid = "?"
-
-// beside says how two schemas that accept the same differ in what else they say: they
-// are equivalent, or an annotation differs, or an unknown keyword.
-func beside(a, b node) Effect {
-	x, ok := notes(a)
-	y, fine := notes(b)
-	if !ok || !fine {
-		return EffectRestructured
-	}
-	effect := EffectEquivalent
-	for _, pair := range [...][2]map[string]bool{{x, y}, {y, x}} {
-		for k := range pair[0] {
-			switch {
-			case pair[1][k]:
-			case strings.HasPrefix(k, unsaid):
-				return EffectRestructured
-			default:
-				effect = EffectAnnotation
-			}
-		}
-	}
-	return effect
 }
 
 // vocabulary is what a schema may say anywhere without being text to a reader.

@@ -33,7 +33,8 @@ const maxEdits = 600
 //
 // A word is a run of letters, digits, marks and underscores; of scripts that write
 // without spaces each letter is one; so is any other character, a run of spaces, and
-// every invisible character, so that one hidden in a word is marked alone.
+// every invisible character. Where a word differs by nothing that can be seen, what is
+// hidden in it is marked alone.
 func TextDiff(old, new string) []Segment {
 	if old == new {
 		if old == "" {
@@ -184,15 +185,56 @@ func (s *script) segments() []Segment {
 	}
 	var list []Segment
 	for _, st := range joined {
-		for _, part := range [...]Segment{
-			{SegmentDelete, toolmark.Text(st.deleted)}, {SegmentInsert, toolmark.Text(st.inserted)}, {SegmentEqual, toolmark.Text(st.kept)},
-		} {
-			if part.Text != "" {
-				list = append(list, part)
+		if st.deleted != "" && st.inserted != "" && visible(st.deleted) == visible(st.inserted) {
+			list = append(list, letters(st.deleted, st.inserted)...)
+			st.deleted, st.inserted = "", ""
+			if n := len(list) - 1; list[n].Op == SegmentEqual {
+				list[n].Text += toolmark.Text(st.kept)
+				st.kept = ""
 			}
+		}
+		list = st.append(list)
+	}
+	return list
+}
+
+func (s *step) append(list []Segment) []Segment {
+	for _, part := range [...]Segment{
+		{SegmentDelete, toolmark.Text(s.deleted)}, {SegmentInsert, toolmark.Text(s.inserted)}, {SegmentEqual, toolmark.Text(s.kept)},
+	} {
+		if part.Text != "" {
+			list = append(list, part)
 		}
 	}
 	return list
+}
+
+// letters gives the diff of two texts character by character.
+func letters(old, new string) []Segment {
+	split := func(text string) (list []string) {
+		for len(text) > 0 {
+			_, size := toolmark.DecodeRune(text)
+			list, text = append(list, text[:size]), text[size:]
+		}
+		return list
+	}
+	var s script
+	s.between(split(old), split(new))
+	var list []Segment
+	for _, st := range s.steps {
+		list = st.append(list)
+	}
+	return list
+}
+
+// visible gives a text without what has no look of its own.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // crumb reports whether text is one character that is no part of a word.

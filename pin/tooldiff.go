@@ -6,7 +6,7 @@ import (
 
 // tools compares the lists of tools.
 func (c *comparison) tools(a, b *toolmark.Value) {
-	p := c.pair(a.Items, b.Items, "name", true)
+	p := pair(a.Items, b.Items, "name", true)
 	var removed, added []*toolmark.Value
 	var gone []ToolDrift
 	for i := range a.Items {
