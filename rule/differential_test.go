@@ -55,7 +55,7 @@ func diverseRules() []string {
 		ruleText("joint", "any:\n- id: x\n  all:\n  - {regex: '(?i)\\bupload\\w*\\s'}\n  - {near: [user]}\n- id: y\n  span: pair\n  all:\n  - {near: [read, secret]}\n  - {regex: '\\bhttps?://\\w'}\nunless:\n- {regex: 'asking\\W{1,5}{{user}}', span: clause}\n"),
 		ruleText("classes", "any:\n- {id: x, regex: '(?i)s[eé]nd[ _-]+(?:an?|the)?\\s?[a-z]{3,9}[.!]'}\n- {id: y, regex: '\\Bssh\\b|id_rsa|tok(?:en|i)s?\\s{2,}'}"),
 		ruleText("whole", "any:\n- {id: x, near: [override, earlier], span: tool, within: 12}\n- {id: y, regex: '(?i){{read}}.{1,40}{{secret}}', span: tool}\nsurfaces: [description, parameter]\n"),
-		ruleText("phrases", "any:\n- {id: x, regex: '(?i){{phrase}}[^.]{0,10}_'}\n- {id: y, regex: '\\b(?:{{phrase}}|{{tell}}) {{user}}'}\n- {id: z, regex: '{{phrase}}.{0,30}{{phrase}}', span: tool}\n"),
+		ruleText("phrases", "any:\n- {id: w, regex: '(?i)(?:{{not}}|{{tell}}|{{user}})[.!]'}\n- {id: x, regex: '(?i){{phrase}}[^.]{0,10}_'}\n- {id: y, regex: '\\b(?:{{phrase}}|{{tell}}) {{user}}'}\n- {id: z, regex: '{{phrase}}.{0,30}{{phrase}}', span: tool}\n"),
 		ruleText("greek", "any:\n- {id: x, regex: '(?i)ΟΔΟΣ.{0,5}straße|ſecret K'}\n"),
 	}
 }
@@ -140,7 +140,7 @@ func TestNeeds(t *testing.T) {
 	}{
 		{`(?i)\bnever\s+tell\b.{0,40}user`, "[never] [tell] [user]"},
 		{`(?:do not|don't) tell`, "[do not tell don't tell]"},
-		{`a(?:bc|d)?e.(?:send|post\w+)`, "[send] | [post]"},
+		{`a(?:bc|d)?e.(?:send|post\w+)`, "[abce ade ae] [send] | [abce ade ae] [post]"},
 		{`\b(?:as if|your own \w+ of) it`, "[as if it] | [your own ] [ of it]"},
 		{`(?:\w+\s){0,3}(?i:Straße)`, "[strasse]"},
 		{`[ab]c?(?:xy){2,3}`, "[xy]"},

@@ -262,6 +262,11 @@ func (l *literalReader) choice(re *syntax.Regexp) texts {
 		return texts{literals: set}
 	}
 	switch re.Op {
+	case syntax.OpCharClass:
+		families, others := familiesIn(re)
+		if len(families) > 0 && len(others) == 0 {
+			return texts{families: families}
+		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return l.choice(re.Sub[0])
 	case syntax.OpRepeat:
@@ -271,7 +276,7 @@ func (l *literalReader) choice(re *syntax.Regexp) texts {
 	case syntax.OpConcat, syntax.OpLiteral:
 		var best texts
 		for _, f := range l.factors(re) {
-			if f.needs.useful() && (best.none() || l.score(f.needs) > l.score(best)) {
+			if f.needs.useful() && (best.none() || l.frequency(f.needs) < l.frequency(best)) {
 				best = f.needs
 			}
 		}
@@ -303,20 +308,6 @@ func (t texts) useful() bool {
 		}
 	}
 	return !t.none()
-}
-
-// score says how well the texts tell a match from other text.
-func (l *literalReader) score(t texts) int {
-	shortest := 100
-	for _, s := range t.literals {
-		shortest = min(shortest, len(s))
-	}
-	for _, n := range t.families {
-		for _, e := range l.numbered[n].entries {
-			shortest = min(shortest, len(e.key()))
-		}
-	}
-	return 4*min(shortest, 6) - len(t.literals)/8 - 2*len(t.families)
 }
 
 // exact gives all texts that re can match, folded, where those are few; nil
@@ -365,7 +356,28 @@ func exact(re *syntax.Regexp) []string {
 	return nil
 }
 
+// familiesIn parts a class into the families in it and the other ranges: of families
+// alone, (?:{{a}}|{{b}}) is a class to the parser.
+func familiesIn(class *syntax.Regexp) (families []int, others []rune) {
+	for i := 0; i < len(class.Rune); i += 2 {
+		lo, hi := class.Rune[i], class.Rune[i+1]
+		if lo < placeholder || hi >= placeholder+maxFamilies {
+			others = append(others, lo, hi)
+		}
+		if hi >= placeholder+maxFamilies {
+			continue // [^…] or \pC, in which no family is meant
+		}
+		for r := max(lo, placeholder); r <= hi; r++ {
+			families = append(families, int(r-placeholder))
+		}
+	}
+	return families, others
+}
+
 func exactClass(ranges []rune) []string {
+	if len(ranges) == 0 || ranges[len(ranges)-1] >= placeholder {
+		return nil // a family, or nearly anything
+	}
 	var set []string
 	for i := 0; i < len(ranges); i += 2 {
 		if ranges[i+1]-ranges[i] > 8 || len(set) > 8 {
@@ -396,7 +408,14 @@ func (l *literalReader) length(re *syntax.Regexp) length {
 			}
 		}
 		return sum
-	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+	case syntax.OpCharClass:
+		most := length{runes: 1}
+		families, _ := familiesIn(re)
+		for _, n := range families {
+			most = most.or(l.family(n))
+		}
+		return most
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return length{runes: 1}
 	case syntax.OpCapture, syntax.OpQuest:
 		return l.length(re.Sub[0])
@@ -444,6 +463,9 @@ func endless(sub *syntax.Regexp) length {
 // class with wide ranges it does not know.
 func madeOf(re *syntax.Regexp, is func(rune) bool) bool {
 	if re.Op != syntax.OpCharClass {
+		return false
+	}
+	if families, _ := familiesIn(re); len(families) > 0 {
 		return false
 	}
 	for i := 0; i < len(re.Rune); i += 2 {
@@ -534,7 +556,7 @@ func (l *literalReader) chain(parts []factor) chain {
 
 // common is the frequency, in places of a thousand bytes, from which on a need says
 // little.
-const common = 16
+const common = 40
 
 // frequency estimates at how many of a thousand bytes of ordinary text one of the
 // texts stands. It is a guess by length, and only chooses what is looked at first.
@@ -558,10 +580,11 @@ func frequency(text string, whole bool) float64 {
 	word := strings.TrimSpace(text)
 	n := utf8.RuneCountInString(word)
 	if n < len(word) {
-		// Two letters of Cyrillic say about as much as two of Latin, one of Han more.
+		// Most text is English. One letter of Han says more than one of Cyrillic.
 		if r, _ := utf8.DecodeRuneInString(word); classOf(r) == classDense {
 			n *= 3
 		}
+		return 0.1 / float64(n)
 	}
 	whole = whole || len(word) < len(text)
 	switch {
@@ -574,7 +597,7 @@ func frequency(text string, whole bool) float64 {
 		if strings.Contains("[]<>{}|$~@#!&*+=^%\\", word) {
 			return 1
 		}
-		return 20
+		return 45
 	case n == 2 && (whole || !strings.ContainsFunc(word, isWord)):
 		return 2
 	case n == 2:

@@ -103,6 +103,9 @@ func (o Options) Load(fsys fs.FS) (*Set, error) {
 		l.addWords(&lists[i])
 	}
 	l.resolveFamilies()
+	if len(l.numbered) > maxFamilies {
+		return nil, fmt.Errorf("load rules: more than %d word families", maxFamilies)
+	}
 	readers := make([]*ruleReader, len(rest))
 	if err := parallel(len(rest), func(i int) error {
 		data, err := read(rest[i])

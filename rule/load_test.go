@@ -96,6 +96,8 @@ func TestLoadErrors(t *testing.T) {
 		{"{{secret}}", "{{secrets}}", `:12: rule good: unknown family "secrets"`},
 		{"{{secret}}", "[{{secret}}]", "a family cannot stand inside [ ]"},
 		{"{{secret}}", "{{secret", "{{ without }}"},
+		{"{{secret}}", `\x{F0001}`, "a private-use character"},
+		{"{{secret}}", "(?:{{tell}}|{{user}})+", "unbounded gap"},
 		{`{{secret}} hidden\b`, `(hidden`, ":12: rule good: pattern does not compile"},
 		{`{{secret}} hidden\b`, `(?=hidden)`, "pattern does not compile"},
 		{`\bkeep {{secret}} hidden\b`, `(?:keep)?`, "matches nothing at all"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -26,6 +27,23 @@ type pattern struct {
 	fault    error
 }
 
+// namesPrivateUse reports whether a pattern has a character of the planes from which
+// placeholders are taken, written out or as \x{…}.
+func namesPrivateUse(source string) bool {
+	for i, r := range source {
+		if r >= placeholder {
+			return true
+		}
+		if hex, ok := strings.CutPrefix(source[i:], `\x{`); ok {
+			hex, _, _ = strings.Cut(hex, "}")
+			if n, err := strconv.ParseUint(hex, 16, 32); err == nil && n >= placeholder {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // insideBrackets reports whether a character class is open at the end of s.
 func insideBrackets(s string) bool {
 	open := false
@@ -46,6 +64,9 @@ func insideBrackets(s string) bool {
 // is looked at, so that a family of a thousand words costs nothing until the
 // pattern is compiled. It is of a private-use plane, which no rule may name.
 const placeholder = 0xf0000
+
+// maxFamilies is the most families of a set.
+const maxFamilies = 1 << 14
 
 // parsePattern reads a regular expression in which {{name}} stands for a family.
 func parsePattern(source string, find func(name string) (*family, error), unbounded bool) (*pattern, *syntax.Regexp, error) {
@@ -73,10 +94,8 @@ func parsePattern(source string, find func(name string) (*family, error), unboun
 		p.families = append(p.families, f)
 		rest = tail
 	}
-	for _, r := range source {
-		if r >= placeholder {
-			return nil, nil, fmt.Errorf("a private-use character")
-		}
+	if namesPrivateUse(source) {
+		return nil, nil, fmt.Errorf("a private-use character")
 	}
 	tree, err := syntax.Parse(skeleton.String(), syntax.Perl|syntax.DotNL)
 	if err != nil {
@@ -188,6 +207,9 @@ func kindOf(re *syntax.Regexp) runKind {
 			kind |= kindOfRange(r, r)
 		}
 	case syntax.OpCharClass:
+		if families, _ := familiesIn(re); len(families) > 0 {
+			return runSpace | runOther
+		}
 		for i := 0; i < len(re.Rune); i += 2 {
 			kind |= kindOfRange(re.Rune[i], re.Rune[i+1])
 		}
