@@ -148,6 +148,9 @@ type class struct {
 	other  set // those above ASCII, in order
 	single int // the only member, of ASCII, else -1
 	any    bool
+	// listed are the members in ASCII, or (outside) those that are not: the fewer.
+	listed  []uint8
+	outside bool
 	// none and all say that the class holds nothing, or everything, above ASCII.
 	none, all bool
 }
@@ -175,6 +178,12 @@ func newClass(s set, negated, unicodeMode bool) *class {
 	c.all = len(c.other) == 2 && c.other[0] == utf8.RuneSelf && c.other[1] == last(unicodeMode)
 	if members != 1 || !c.none {
 		c.single = -1
+	}
+	c.outside = members > (utf8.RuneSelf-26)/2
+	for r := rune(0); r < utf8.RuneSelf; r++ {
+		if (r < 'A' || r > 'Z') && c.has(r) != c.outside {
+			c.listed = append(c.listed, uint8(r))
+		}
 	}
 	c.any = c.all && members == utf8.RuneSelf-26
 	return c

@@ -169,21 +169,12 @@ func (m *machine) stream(c *class) *marks {
 	m.buffers[c.number] = grown(m.buffers[c.number], m.words)
 	s.w = m.buffers[c.number]
 	clear(s.w)
-	outside := 0
-	for c128 := range 128 {
-		if c128 < 'A' || c128 > 'Z' {
-			outside += 1 - int(c.ascii[c128>>6]>>(c128&63)&1)
+	for _, r := range c.listed {
+		for i, v := range m.ascii[int(r)*m.words : (int(r)+1)*m.words] {
+			s.w[i] |= v
 		}
 	}
-	negate := outside < 51
-	for c128 := range 128 {
-		if in := c.ascii[c128>>6]>>(c128&63)&1 != 0; in != negate && (c128 < 'A' || c128 > 'Z') {
-			for i, v := range m.ascii[c128*m.words : (c128+1)*m.words] {
-				s.w[i] |= v
-			}
-		}
-	}
-	if negate {
+	if c.outside {
 		for i := range s.w {
 			s.w[i] = m.every.w[i] &^ (s.w[i] | m.other.w[i])
 		}
