@@ -112,6 +112,11 @@ func TestHistory(t *testing.T) {
 		for i := range d.Tools {
 			counts[d.Tools[i].Status]++
 			total[d.Tools[i].Status]++
+			for _, c := range d.Of(&d.Tools[i]) {
+				if d.Tools[i].Status == pin.StatusEquivalent && c.Fails(toolmark.Info) {
+					t.Errorf("%s: %s of an equivalent tool fails a check", name, c.Pointer)
+				}
+			}
 		}
 		if d.Empty() {
 			unchanged++

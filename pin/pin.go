@@ -1,5 +1,5 @@
-// Package pin computes what tells one tool list from another: the pin and the
-// fingerprint.
+// Package pin computes what tells one tool list from another: the pin, the fingerprint
+// and the drift.
 //
 // A pin is the SHA-256 of a tool list in the form that CPython's json module gives it
 // (canonjson.AppendPython); a fingerprint is the SHA-256 of server and tools in the
@@ -11,6 +11,12 @@
 // Both cover of each tool exactly its name, its description and its input schema.
 // Neither says what changed, and equal hashes are not proof that two snapshots are
 // equal in the members that are not hashed.
+//
+// A drift (Diff) is the difference of two whole manifests: every place that differs,
+// what it is about, and what it does. It is computed from the trees and never from a
+// hash. Where it calls a schema change widened, narrowed or equivalent, that is proven;
+// docs/drift.md has the argument. It does not judge whether a new text is hostile; that
+// is what package scan is for, and Attach puts the two together.
 package pin
 
 import (

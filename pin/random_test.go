@@ -499,7 +499,8 @@ func TestChangeIsReportedAtItsPlace(t *testing.T) {
 func changeAt(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, m *toolmark.Manifest, at, words string) {
+}, m *toolmark.Manifest, at, words string,
+) {
 	t.Helper()
 	tree := pin.Comparable(m, capture)
 	made := with(tree, strings.Split(at, "/")[1:], func(v *toolmark.Value) toolmark.Value {
@@ -561,7 +562,8 @@ func beside(c *pin.Change) bool {
 func mustAtoi(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, s string) int {
+}, s string,
+) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)
 	if err != nil {

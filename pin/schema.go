@@ -174,12 +174,6 @@ func (s node) get(keyword string) node {
 // has reports whether the keyword stands there.
 func (s node) has(keyword string) bool { return s.get(keyword).v.Kind != toolmark.KindAbsent }
 
-// text gives the keyword's value where it is a string.
-func (s node) text(keyword string) (string, bool) {
-	v := s.get(keyword).v
-	return v.Text, v.Kind == toolmark.KindString
-}
-
 // names gives the names in the object that is the value of a keyword.
 func (s node) names(keyword string) []string {
 	m := s.get(keyword).v

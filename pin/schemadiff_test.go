@@ -23,7 +23,8 @@ func diffSchemas(t *testing.T, old, new string) *pin.Drift {
 func mustApply(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, old, new *toolmark.Manifest, d *pin.Drift) {
+}, old, new *toolmark.Manifest, d *pin.Drift,
+) {
 	t.Helper()
 	want := pin.Comparable(new, pin.Options{})
 	made, err := pin.Apply(pin.Comparable(old, pin.Options{}), d)

@@ -86,15 +86,13 @@ func (c *collector) visit(s node, at int, open []place) {
 		c.left = 0
 		return
 	}
-	if s.mix == nil {
-		here := place{s.v, s.r}
-		for _, o := range open {
-			if o == here {
-				return // recursive
-			}
+	here := place{s.v, s.r}
+	for _, o := range open {
+		if o == here {
+			return // recursive
 		}
-		open = append(open[:len(open):len(open)], here)
 	}
+	open = append(open[:len(open):len(open)], here)
 	for _, k := range s.keywords() {
 		value := s.get(k)
 		switch keywords[k] {
