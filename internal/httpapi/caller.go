@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/toolmark/toolmark/internal/access"
+	"github.com/toolmark/toolmark/internal/registry"
+)
+
+// admit holds the caller against key, access lists, scope and rate, in this order.
+func (x *exchange) admit(scope access.Scope) error {
+	grant, err := x.api.accounts.Admit(x.r.Context(), registry.Call{Key: key(x.r), Scope: scope, Client: x.client()})
+	if err != nil {
+		return known(err)
+	}
+	x.grant = grant
+	x.rate(grant.Rate)
+	return nil
+}
+
+// key gives the API key as it was sent. X-API-Key wins over Authorization.
+func key(r *http.Request) string {
+	if k := strings.TrimSpace(r.Header.Get("X-API-Key")); k != "" {
+		return k
+	}
+	return bearer(r.Header.Get("Authorization"))
+}
+
+func (x *exchange) client() access.Client {
+	return access.Client{Addr: x.addr, EndUser: x.r.Header.Get("X-End-User"), Country: x.api.country(x.addr)}
+}
+
+// address gives the address a request comes from, through the proxies that are trusted.
+func (a *API) address(r *http.Request) netip.Addr {
+	remote, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{} // no TCP connection: a test, or a socket of another kind
+	}
+	return a.proxies.Client(remote.Addr().Unmap(), r.Header.Values("Forwarded"), r.Header.Values("X-Forwarded-For"))
+}
+
+// rate says where the key stands in its minute. Reset is in seconds since 1970 UTC.
+func (x *exchange) rate(rate access.Rate) {
+	if rate.Limit <= 0 {
+		return
+	}
+	h := x.Header()
+	h.Set("X-RateLimit-Limit", strconv.FormatInt(rate.Limit, 10))
+	h.Set("X-RateLimit-Remaining", strconv.FormatInt(rate.Remaining, 10))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(rate.Reset.Unix(), 10))
+}
+
+// denied gives a refusal its form.
+func (x *exchange) denied(d *access.Denial) *failure {
+	x.rate(d.Rate)
+	f := &failure{status: d.Status(), code: string(d.Code), message: d.Message, retryAfter: d.RetryAfter}
+	if d.Code == access.QuotaExceeded || d.Code == access.SpendingExceeded {
+		f.quota = &quota{plan: d.Plan, used: d.Used, limit: d.Limit}
+	}
+	return f
+}
+
+// known gives the registry's errors their answers; what is not known is internal.
+func known(err error) error {
+	switch {
+	case errors.Is(err, registry.ErrBusy):
+		f := overloaded("too many requests wait for the database")
+		f.cause = err
+		return f
+	case errors.Is(err, registry.ErrClosed):
+		f := overloaded("the service is stopping")
+		f.cause = err
+		return f
+	case errors.Is(err, registry.ErrNotFound):
+		return &failure{status: http.StatusNotFound, code: "not_found", message: "There is no such entry."}
+	case errors.Is(err, registry.ErrExists):
+		return &failure{status: http.StatusConflict, code: "exists", message: "This entry is there already."}
+	case errors.Is(err, registry.ErrInvalid):
+		var list faults
+		list.add(faultValue, strings.TrimPrefix(err.Error(), registry.ErrInvalid.Error()+": "))
+		return list.failure()
+	}
+	return err
+}
