@@ -1,6 +1,7 @@
 package atr
 
 import (
+	"math/bits"
 	"sync"
 )
 
@@ -45,6 +46,7 @@ type machine struct {
 	word     marks // \b
 	hasWord  bool
 	every    marks
+	known    map[*node]marks // see once
 
 	free [][]uint64
 }
@@ -87,6 +89,10 @@ func (m *machine) load(lower []byte, values []rune) {
 	}
 	m.round++
 	m.hasWord = false
+	for n, s := range m.known {
+		m.put(s)
+		delete(m.known, n)
+	}
 }
 
 func grown(w []uint64, n int) []uint64 {
@@ -299,16 +305,28 @@ func (m *machine) only(s *marks, at int) {
 // of a lookaround holds.
 func (m *machine) look(n *node, lo, hi int) marks {
 	body := n.sub[0]
-	reach := m.words
-	if width := body.width(); width >= 0 {
-		reach = width>>6 + 1
+	width := body.width()
+	if width < 0 {
+		return m.once(n, func() marks { return m.eval(body, m.all(0, m.words), !n.behind) })
 	}
-	var s marks
-	if n.behind {
-		s = m.eval(body, m.all(lo-reach, hi), false)
+	if reach := width>>6 + 1; n.behind {
+		return m.eval(body, m.all(lo-reach, hi), false)
 	} else {
-		s = m.eval(body, m.all(lo, min(hi+reach, m.words)), true)
+		return m.eval(body, m.all(lo, min(hi+reach, m.words)), true)
 	}
+}
+
+// once works out a set for the whole text, once: one that has no bound would cost as
+// much each time it is asked for a part.
+func (m *machine) once(n *node, set func() marks) marks {
+	if known, ok := m.known[n]; ok {
+		return m.copied(&known)
+	}
+	s := set()
+	if m.known == nil {
+		m.known = map[*node]marks{}
+	}
+	m.known[n] = m.copied(&s)
 	return s
 }
 
@@ -339,7 +357,12 @@ func (m *machine) repeat(n *node, s marks, back bool) marks {
 		} else {
 			lo = s.lo
 		}
-		mask := m.eval(body, m.all(lo, min(hi+1, m.words)), true)
+		var mask marks
+		if n.max < 0 {
+			mask = m.once(body, func() marks { return m.eval(body, m.all(0, m.words), true) })
+		} else {
+			mask = m.eval(body, m.all(lo, min(hi+1, m.words)), true)
+		}
 		s = m.run(&mask, nil, n.min, n.max, s, back)
 		m.put(mask)
 		return s
@@ -370,7 +393,7 @@ func (m *machine) run(stream *marks, c *class, low, high int, s marks, back bool
 	if anyChar && high < 0 {
 		return m.beyond(low, s, back)
 	}
-	extra := m.n
+	extra := 0 // without a bound: see star
 	if high >= 0 {
 		extra = min(high-low, m.n)
 	}
@@ -448,12 +471,62 @@ func (m *machine) run(stream *marks, c *class, low, high int, s marks, back bool
 	for i := range made {
 		m.put(masks[i])
 	}
+	if high < 0 && !s.empty() {
+		m.star(stream, &s, back)
+	}
 	return s
 }
 
-// keepRuns is the most words of a text for which runs are kept: 2 MB of positions for
-// each class that is repeated, at worst.
-const keepRuns = 4096
+// star goes over any number of characters of the stream. Adding the positions to the
+// stream as if both were numbers makes a carry run through each row of characters
+// from where a position stands in it; what the sum has changed are the positions that
+// are reached. It ends where the last carry does.
+func (m *machine) star(stream, s *marks, back bool) {
+	carry := uint64(0)
+	if !back {
+		for i := s.lo; i < m.words && (i < s.hi || carry != 0); i++ {
+			c, at := uint64(0), uint64(0)
+			if i >= stream.lo && i < stream.hi {
+				c = stream.w[i]
+			}
+			if i < s.hi {
+				at = s.w[i]
+			} else {
+				s.hi = i + 1
+			}
+			var sum uint64
+			sum, carry = bits.Add64(at&c, c, carry)
+			s.w[i] = sum ^ c | at
+		}
+		s.trim()
+		return
+	}
+	// To the left the bits are read in reverse, and a character stands before the
+	// position from which it is gone over.
+	for i := s.hi - 1; i >= 0 && (i >= s.lo || carry != 0); i-- {
+		c, at := uint64(0), uint64(0)
+		if i >= stream.lo && i < stream.hi {
+			c = stream.w[i] << 1
+		}
+		if i-1 >= stream.lo && i-1 < stream.hi {
+			c |= stream.w[i-1] >> 63
+		}
+		if i >= s.lo {
+			at = s.w[i]
+		} else {
+			s.lo = i
+		}
+		c, at = bits.Reverse64(c), bits.Reverse64(at)
+		var sum uint64
+		sum, carry = bits.Add64(at&c, c, carry)
+		s.w[i] = bits.Reverse64(sum ^ c | at)
+	}
+	s.trim()
+}
+
+// keepRuns is the most words of a text for which runs are kept, so that they take tens
+// of megabytes at the very most; in longer ones they are worked out where they are asked.
+const keepRuns = 2100
 
 // inRow gives the positions at which 2^k characters of a class stand in a row. They
 // are worked out once for a text.

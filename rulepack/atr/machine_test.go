@@ -123,6 +123,16 @@ func drawPattern(t *rapid.T, depth int, look bool) string {
 
 var smallText = rapid.StringOfN(rapid.SampledFrom([]rune("aabbc -\nA")), 0, 90, -1)
 
+// longText has rows of one character that are longer than a machine word.
+var longText = rapid.Custom(func(t *rapid.T) string {
+	var b strings.Builder
+	for range rapid.IntRange(1, 9).Draw(t, "rows") {
+		row := rapid.SampledFrom([]string{"a", "b", "c", " ", "-", "ab", "bc a", "\n"}).Draw(t, "of")
+		b.WriteString(strings.Repeat(row, rapid.IntRange(1, 150).Draw(t, "times")))
+	}
+	return b.String()
+})
+
 // TestMatchesAsTheSlowWay holds the fast way (index, needs, sets of positions) against
 // trying everything.
 func TestMatchesAsTheSlowWay(t *testing.T) {
@@ -185,12 +195,13 @@ func FuzzFastAgainstSlow(f *testing.F) {
 func TestMatchesAsRE2(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := patternOf(false).Draw(t, "pattern")
-		text := smallText.Draw(t, "text")
+		text := rapid.OneOf(smallText, longText).Draw(t, "text")
 		re, err := regexp.Compile("(?i)" + pattern)
 		if err != nil {
 			t.Skip(err)
 		}
-		if _, _, err := parse(pattern, false, new(interner)); err != nil || text == "" {
+		root, _, err := parse(pattern, false, new(interner))
+		if err != nil || text == "" {
 			t.Skip(err)
 		}
 		r := &ruleFile{ID: "T-1", Title: "t"}
@@ -200,8 +211,12 @@ func TestMatchesAsRE2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := len(p.Match([]string{text}, nil).Matches) > 0, re.MatchString(text); got != want {
+		got, want := p.Match([]string{text}, nil).Matches, re.FindStringIndex(text)
+		if (len(got) > 0) != (want != nil) {
 			t.Fatalf("%q on %q: %v, regexp says %v", pattern, text, got, want)
+		}
+		if len(got) > 0 && root.op != opAlternate && got[0].Start != want[0] {
+			t.Fatalf("%q on %q: begins at %d, regexp says %d", pattern, text, got[0].Start, want[0])
 		}
 	})
 }

@@ -411,9 +411,10 @@ func (m *matcher) find(n int32, p *pattern) (start, end int, ok bool) {
 		k.load(m.form.lower, values)
 	}
 	for len(ranges) > 0 {
-		// Ranges that are near to each other are tried in one go.
+		// Ranges that are near to each other are tried in one go; all of them where a
+		// match may go on to the end of the text.
 		s, first := k.get(), ranges
-		for s.empty() || len(ranges) > 0 && ranges[0][0] < s.hi<<6+256 {
+		for s.empty() || len(ranges) > 0 && (p.width < 0 || ranges[0][0] < s.hi<<6+256) {
 			s.set(ranges[0][0], ranges[0][1])
 			ranges = ranges[1:]
 		}

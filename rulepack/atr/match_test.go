@@ -3,6 +3,7 @@ package atr
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -246,4 +247,20 @@ func TestIndexFile(t *testing.T) {
 			t.Fatalf("changed at %d: taken", cut)
 		}
 	}
+}
+
+// TestSideBySide uses one pack from several goroutines, patterns being read as they go.
+func TestSideBySide(t *testing.T) {
+	p := ruleSet(t, written("A", steady, whale), written("B", steady, "  condition: any\n  conditions: [{field: content, operator: regex, value: '(ab|c)\\1'}]\n"))
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 20 {
+				if got := ids(p.Match([]string{"abab", "white whale"}, nil)); !slices.Equal(got, []string{"A", "B"}) {
+					t.Error(got)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
