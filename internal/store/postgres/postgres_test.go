@@ -1,0 +1,9 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/toolmark/toolmark/internal/store/storetest"
+)
+
+func TestStore(t *testing.T) { storetest.Run(t, storetest.Postgres) }
