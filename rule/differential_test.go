@@ -52,6 +52,7 @@ func diverseRules() []string {
 		ruleText("near-opens", "any:\n- {id: x, near: [read, secret], opens: [lead], negated: skip}\nunless:\n- {near: [permission, user], span: clause}\n"),
 		ruleText("gap", "any:\n- {id: x, regex: '(?i)\\b(?:do not|never)\\s+{{tell}}.{0,20}{{user}}'}\n- {id: y, regex: '{{secret}}\\s*(?:to|at)\\s+\\S+', span: pair}\ndowngrade:\n- {quoted: true}\n- {regex: 'detect|explain', around: 12}\n"),
 		ruleText("anchored", "any:\n- {id: x, regex: '(?i)^(?:please\\s+)?{{read}}\\b[^.]{0,30}?{{secret}}$'}\n- {id: y, regex: '(?im)^note:.{3,10}\\bfetch', span: field}"),
+		ruleText("two-patterns", "any:\n- id: x\n  all:\n  - {regex: '(?i)\\b{{send}}\\w*'}\n  - {regex: 'user|person'}\n- id: y\n  span: pair\n  all:\n  - {regex: '{{not}} {{tell}}'}\n  - {near: [user]}\n  - {regex: '(?i)please|first'}\nunless:\n- {regex: '(?i)\\basking\\b', span: clause}\n- {regex: '^please', around: 20}\n"),
 		ruleText("joint", "any:\n- id: x\n  all:\n  - {regex: '(?i)\\bupload\\w*\\s'}\n  - {near: [user]}\n- id: y\n  span: pair\n  all:\n  - {near: [read, secret]}\n  - {regex: '\\bhttps?://\\w'}\nunless:\n- {regex: 'asking\\W{1,5}{{user}}', span: clause}\n"),
 		ruleText("classes", "any:\n- {id: x, regex: '(?i)s[eé]nd[ _-]+(?:an?|the)?\\s?[a-z]{3,9}[.!]'}\n- {id: y, regex: '\\Bssh\\b|id_rsa|tok(?:en|i)s?\\s{2,}'}"),
 		ruleText("whole", "any:\n- {id: x, near: [override, earlier], span: tool, within: 12}\n- {id: y, regex: '(?i){{read}}.{1,40}{{secret}}', span: tool}\nsurfaces: [description, parameter]\n"),

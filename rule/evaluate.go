@@ -54,7 +54,7 @@ func (a *analysis) eachOf(c *condition, span Span, yield func(match) bool) {
 		a.eachNear(c.near, span, yield)
 		return
 	}
-	a.eachRegexp(c.regex, span, yield)
+	a.eachRegexp(c.regex, span, nil, yield)
 }
 
 // eachJoint gives the stretches in which all conditions of an alternative hold, one
@@ -62,9 +62,9 @@ func (a *analysis) eachOf(c *condition, span Span, yield func(match) bool) {
 // start to the last end.
 func (a *analysis) eachJoint(alt *alternative, span Span, yield func(match) bool) {
 	first := make([]map[int]match, len(alt.conditions))
-	for i, c := range alt.conditions {
+	find := func(i int, wanted func(unit int) bool) bool {
 		first[i] = map[int]match{}
-		a.eachOf(c, span, func(m match) bool {
+		keep := func(m match) bool {
 			from, to := a.units(m.extent, span)
 			for u := from; u <= to; u++ {
 				if _, ok := first[i][u]; !ok {
@@ -72,8 +72,29 @@ func (a *analysis) eachJoint(alt *alternative, span Span, yield func(match) bool
 				}
 			}
 			return true
-		})
-		if len(first[i]) == 0 {
+		}
+		if c := alt.conditions[i]; c.near != nil {
+			a.eachNear(c.near, span, keep)
+		} else {
+			a.eachRegexp(c.regex, span, wanted, keep)
+		}
+		return len(first[i]) > 0
+	}
+	// Words are found cheaply; patterns are then asked only where these stand.
+	for i, c := range alt.conditions {
+		if c.near != nil && !find(i, nil) {
+			return
+		}
+	}
+	for i, c := range alt.conditions {
+		if c.near == nil && !find(i, func(unit int) bool {
+			for j, matches := range first {
+				if _, ok := matches[unit]; matches != nil && j != i && !ok {
+					return false
+				}
+			}
+			return true
+		}) {
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package rule
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -17,6 +18,8 @@ type excuseState struct {
 	// near are the stretches where words near each other make the excuse: in order,
 	// the shortest only, so that starts and ends both ascend.
 	near []extent
+	// windows are the stretches of the text in which the pattern may match.
+	windows []window
 }
 
 // excused reports whether one of the excuses holds for m.
@@ -70,6 +73,13 @@ func (a *analysis) excuseState(e *excuse) *excuseState {
 		})
 		state.near = shortest(state.near)
 	}
+	if e.regex != nil {
+		// The match that is asked about may come from windows, which are still in use.
+		buffers := a.window
+		a.window = windowBuffers{}
+		state.windows = a.windows(e.regex, SpanField)
+		a.window = buffers
+	}
 	return state
 }
 
@@ -84,10 +94,25 @@ func (a *analysis) excusesAll(e *excuse) bool {
 // excuseIn reports whether the excuse stands inside a stretch.
 func (a *analysis) excuseIn(e *excuse, state *excuseState, where extent) bool {
 	if e.regex != nil {
-		return e.regex.regexp().MatchString(a.text[where.start:where.end])
+		return a.matchesIn(e.regex, state.windows, where)
 	}
 	i, _ := slices.BinarySearchFunc(state.near, where.start, func(e extent, at int) int { return cmp.Compare(e.start, at) })
 	return i < len(state.near) && state.near[i].end <= where.end
+}
+
+// matchesIn reports whether a pattern matches inside a stretch of the text: in what
+// the stretch has of the windows. That is safe for the reasons given in window.go: a
+// match in the stretch has its literals there, so its window holds it, and an end of
+// a window is no worse a place to cut than an end of the stretch.
+func (a *analysis) matchesIn(p *pattern, windows []window, where extent) bool {
+	i := sort.Search(len(windows), func(i int) bool { return windows[i].end >= where.start })
+	for ; i < len(windows) && windows[i].start <= where.end; i++ {
+		from, to := max(windows[i].start, where.start), min(windows[i].end, where.end)
+		if from <= to && p.regexp().MatchString(a.text[from:to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // shortest sorts stretches and drops those that hold another one. Of what is left

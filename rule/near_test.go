@@ -291,3 +291,14 @@ func TestWeakMatchesHideNoStrongOne(t *testing.T) {
 		t.Errorf("%d matches of one rule", len(m))
 	}
 }
+
+// TestJointInEachSentence: conditions that hold together in a later sentence are
+// found there, though each of them holds alone in earlier ones.
+func TestJointInEachSentence(t *testing.T) {
+	s := load(t, ruleText("r", "any:\n- id: x\n  all:\n  - {regex: 'alpha'}\n  - {regex: 'beta'}\n  - {near: [user]}\n"))
+	text := "alpha here. beta there. user alpha. user beta. user, alpha and beta."
+	m := matchText(t, s, text)
+	if len(m) != 1 || text[m[0].Start:m[0].End] != "user, alpha and beta" {
+		t.Errorf("got %s", show(m))
+	}
+}

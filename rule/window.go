@@ -48,13 +48,17 @@ func (a *analysis) mayMatch(p *pattern) bool {
 	return a.exhaustive || slices.ContainsFunc(p.needed(), func(c chain) bool { return c.isIn(a.present) })
 }
 
-// eachRegexp calls yield for the matches of a pattern in each unit of the span.
-func (a *analysis) eachRegexp(p *pattern, span Span, yield func(match) bool) {
+// eachRegexp calls yield for the matches of a pattern in each unit of the span that is
+// wanted; wanted may be nil.
+func (a *analysis) eachRegexp(p *pattern, span Span, wanted func(unit int) bool, yield func(match) bool) {
 	if !a.mayMatch(p) {
 		return
 	}
 	re := p.regexp()
 	for _, w := range a.windows(p, span) {
+		if wanted != nil && !wanted(w.unit) {
+			continue
+		}
 		text := a.text[w.start:w.end]
 		// Most callers want one match only.
 		at := re.FindStringIndex(text)
