@@ -119,7 +119,7 @@ func TestFetchOnceThenFromCache(t *testing.T) {
 	// Both damaged: fetched again.
 	damage(t, indexPath(o.CacheDir, o.Lock))
 	damage(t, packagePath(o.CacheDir, o.Lock))
-	if p, err = Fetch(context.Background(), o); err != nil || asked.Load() != 2 {
+	if _, err = Fetch(context.Background(), o); err != nil || asked.Load() != 2 {
 		t.Fatalf("after both: %v, asked %d times", err, asked.Load())
 	}
 	if p, err = open(o.CacheDir, o.Lock); err != nil || p.Version() != "1.2.3" || p.Total() != 1 {

@@ -1,9 +1,5 @@
 package atr
 
-import (
-	"sync"
-)
-
 // How patterns are evaluated.
 //
 // Whether an expression without back-references matches somewhere does not depend on
@@ -328,5 +324,3 @@ func (m *machine) once(n *node, set func() marks) marks {
 	m.known[n] = m.copied(&s)
 	return s
 }
-
-var machines = sync.Pool{New: func() any { return new(machine) }}
