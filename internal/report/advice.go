@@ -27,7 +27,7 @@ func Advice(code toolmark.Code) string {
 	case toolmark.CodeInexactNumber:
 		return "Ask the author to send the number as a string, or one that a double holds."
 	}
-	return ""
+	return driftAdvice(code)
 }
 
 // Explain says in a few sentences what a code means and why it matters.
@@ -54,7 +54,7 @@ func Explain(code toolmark.Code) string {
 	case toolmark.CodeInexactNumber:
 		return "A number has more digits than an IEEE 754 double holds, so readers round it to different numbers. The pin keeps it exactly as CPython does; there is no fingerprint."
 	}
-	return ""
+	return driftMeaning(code)
 }
 
 // readings say in words how a text had to be read for a rule to match: one for each of
