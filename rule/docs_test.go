@@ -19,8 +19,8 @@ func TestDocumentedRuleWorks(t *testing.T) {
 			blocks = append(blocks, text)
 		}
 	}
-	if len(blocks) != 2 {
-		t.Fatalf("%d blocks of YAML, want a rule and its words", len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of YAML, want a rule, its words, and the members of a signal", len(blocks))
 	}
 	s, err := Load(fstest.MapFS{"rules/conceal-lookup.yaml": file(blocks[0]), "words/en.yaml": file(blocks[1])})
 	if err != nil {
@@ -28,6 +28,12 @@ func TestDocumentedRuleWorks(t *testing.T) {
 	}
 	if err := Check(s); err != nil {
 		t.Error(err)
+	}
+	signal := strings.Replace(blocks[0], "severity: high\n", blocks[2], 1)
+	if s, err := Load(fstest.MapFS{"rules/conceal-lookup.yaml": file(signal), "words/en.yaml": file(blocks[1])}); err != nil {
+		t.Error(err)
+	} else if got := s.Rules()[0]; got.Weight == 0 {
+		t.Errorf("a signal without weight: %+v", got)
 	}
 	if _, ok := plainLists([]byte(blocks[1])); !ok {
 		t.Error("the words shown as the plain form are not read as such")
