@@ -53,6 +53,22 @@ type PoisonDetails struct {
 	MatchedRules      []string   `json:"matched_rules"`
 	TagPayloadDecoded bool       `json:"tag_payload_decoded"`
 	Locations         []Location `json:"locations"`
+	// Score is nil unless weak signals that stand close together reached a threshold.
+	Score *Score `json:"score,omitempty"`
+}
+
+// Score is the sum of signals, none of which says anything by itself.
+type Score struct {
+	Total int `json:"total"`
+	// Threshold is the one that Total reached: that of severity medium or of high.
+	Threshold int         `json:"threshold"`
+	Parts     []ScorePart `json:"parts"` // their weights sum up to Total
+}
+
+// ScorePart is one rule's part of a score. A weight below 0 speaks against an attack.
+type ScorePart struct {
+	Rule   string `json:"rule"` // its opaque reference
+	Weight int    `json:"weight"`
 }
 
 // HiddenTextDetails are the details of CodeHiddenText.

@@ -83,16 +83,26 @@ func checkRules(s *Scanner, sub *subject, stop func() bool) bool {
 		return false // checkText did not get that far, and said so
 	}
 	matches, finished := s.rules.Match(sub.fields, stop)
+	if s.more != nil && finished {
+		var own []rule.Match
+		own, finished = s.more.Match(sub.fields, stop)
+		matches = append(matches, own...)
+	}
+	matches, signals := split(matches)
 	slices.SortStableFunc(matches, func(a, b rule.Match) int { return int(b.Severity) - int(a.Severity) })
+	score, signals := sub.weigh(matches, signals)
+	if score != nil {
+		matches = append(matches, signals...)
+	}
 	if len(matches) > 0 {
-		sub.poisoning(matches)
+		sub.poisoning(matches, score)
 	}
 	return finished
 }
 
-// poisoning makes the finding of matches, the worst first.
-func (sub *subject) poisoning(matches []rule.Match) {
-	d := toolmark.PoisonDetails{MatchedRules: []string{}, Locations: []toolmark.Location{}}
+// poisoning makes the finding of matches, the worst first, signals last.
+func (sub *subject) poisoning(matches []rule.Match, score *toolmark.Score) {
+	d := toolmark.PoisonDetails{MatchedRules: []string{}, Locations: []toolmark.Location{}, Score: score}
 	var encoded []rule.Match
 	for _, match := range matches {
 		ref := rule.Reference(match.Rule.ID)
@@ -100,7 +110,7 @@ func (sub *subject) poisoning(matches []rule.Match) {
 		if match.Reading == textcheck.Tag {
 			d.TagPayloadDecoded = true
 		}
-		if match.Severity > toolmark.Info && textcheck.Encoded(match.Reading) {
+		if (match.Severity > toolmark.Info || match.Rule.Weight > 0) && textcheck.Encoded(match.Reading) {
 			encoded = append(encoded, match)
 		}
 		for _, place := range match.Places {
@@ -113,8 +123,18 @@ func (sub *subject) poisoning(matches []rule.Match) {
 		}
 	}
 	worst := &matches[0]
+	severity := worst.Severity
+	if score != nil {
+		severity = max(severity, toolmark.Medium)
+		if score.Total >= HighScore {
+			severity = toolmark.High
+		}
+		if i := slices.IndexFunc(matches, func(m rule.Match) bool { return m.Rule.Weight > 0 }); severity > worst.Severity && i >= 0 {
+			worst = &matches[i]
+		}
+	}
 	var says string
-	switch worst.Severity {
+	switch severity {
 	case toolmark.High:
 		says = " contains injected instructions (tool-poisoning signature)"
 	case toolmark.Medium:
@@ -122,7 +142,7 @@ func (sub *subject) poisoning(matches []rule.Match) {
 	default:
 		says = " mentions instructions to a model without giving one"
 	}
-	sub.findings = append(sub.findings, sub.finding(toolmark.CodePoisoning, worst.Severity,
+	sub.findings = append(sub.findings, sub.finding(toolmark.CodePoisoning, severity,
 		surfaceNouns[sub.fields[worst.Field].Surface]+says, d))
 	sub.reportEncoded(encoded)
 }
