@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a service that was started for the measurement.
+type process struct {
+	cmd      *exec.Cmd
+	url, key string
+	drained  chan struct{}
+}
+
+// start starts a service on a free port and waits until it says where it is. The first
+// one on a new database says its key too.
+func start(ctx context.Context, binary, database string) (*process, error) {
+	p := &process{
+		cmd:     exec.CommandContext(ctx, binary, "serve", "--addr", "127.0.0.1:0", "--database", database, "--log-format", "off"),
+		drained: make(chan struct{}),
+	}
+	p.cmd.Stderr = os.Stderr
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	p.cmd.WaitDelay = 30 * time.Second
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the service: %w", err)
+	}
+	lines := bufio.NewScanner(out)
+	if lines.Scan() {
+		if after, found := strings.CutPrefix(lines.Text(), "Listening on "); found {
+			p.url, _, _ = strings.Cut(after, " ")
+		}
+	}
+	if p.url == "" {
+		close(p.drained)
+		return nil, errors.Join(errors.New("the service does not say where it listens"), p.stop())
+	}
+	// The key is written together with the address, if there is one: give it a moment.
+	found := make(chan string, 1)
+	go func() {
+		defer close(p.drained)
+		for lines.Scan() {
+			if text := strings.TrimSpace(lines.Text()); strings.HasPrefix(text, "tm_") {
+				found <- text
+			}
+		}
+	}()
+	select {
+	case p.key = <-found:
+	case <-time.After(500 * time.Millisecond):
+	}
+	return p, nil
+}
+
+// stop ends the service as an operator does, and gives an error where it did not end
+// clean.
+func (p *process) stop() error {
+	signalled := p.cmd.Process.Signal(syscall.SIGTERM)
+	<-p.drained
+	return errors.Join(signalled, p.cmd.Wait())
+}
+
+// sample gives the memory of all processes in bytes, as Linux accounts it; 0 elsewhere.
+func sample(all []*process) int64 {
+	sum := int64(0)
+	for _, p := range all {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+		if err != nil {
+			return 0
+		}
+		for line := range strings.Lines(string(status)) {
+			if after, found := strings.CutPrefix(line, "VmRSS:"); found {
+				kilobytes, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
+				if err != nil {
+					return 0
+				}
+				sum += kilobytes * 1024
+			}
+		}
+	}
+	return sum
+}
