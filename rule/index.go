@@ -25,10 +25,11 @@ import (
 type index struct {
 	literals []literal
 	atoms    []atom
-	sets     [][]int32        // the atoms of each set
-	start    filter           // of all literals
-	inside   filter           // of those that may stand inside a word
-	slots    []int32          // by hash of the first four bytes: first literal of a chain, plus one
+	sets     [][]int32 // the atoms of each set
+	start    filter    // of all literals
+	inside   filter    // of those that may stand inside a word
+	slots    []int32   // by hash of the first four bytes: where its candidates begin; the end of one is the beginning of the next
+	long     []candidate
 	tiny     []tiny           // by hash of their bytes: literals of up to three
 	numbers  map[string]int32 // literals, while it is built
 	known    map[string]int32 // atoms, while it is built
@@ -46,10 +47,16 @@ type tiny struct {
 	literal int32  // plus one
 }
 
+// candidate is a literal of four bytes or more, with the next four of them: most
+// literals that begin alike differ there, and need not be looked up.
+type candidate struct {
+	tail, mask uint32
+	literal    int32
+}
+
 // literal is a folded text and who wants to know of it.
 type literal struct {
 	text string
-	next int32 // literal of the same slot, plus one
 	// atom and phrase are its first atoms, plus one: phrases of which the second word
 	// is known to begin with some byte have a chain of their own, and seconds has the
 	// low six bits of each of these bytes.
@@ -160,7 +167,9 @@ func (x *index) build() {
 		}
 	}
 	x.tiny = make([]tiny, tableSize(small))
-	x.slots = make([]int32, min(tableSize(len(x.literals)), 1<<16)) // hash4 has no more bits
+	size := min(tableSize(len(x.literals)), 1<<16) // hash4 has no more bits
+	x.slots = make([]int32, size+1)
+	x.long = make([]candidate, len(x.literals)-small)
 	for i := range x.literals {
 		l := &x.literals[i]
 		filters := []*filter{&x.start, &x.inside}
@@ -175,9 +184,33 @@ func (x *index) build() {
 		for _, f := range filters {
 			f.long[h>>6] |= 1 << (h & 63)
 		}
-		slot := &x.slots[int(h)&(len(x.slots)-1)]
-		l.next, *slot = *slot, int32(i)+1
+		x.slots[int(h)&(size-1)+1]++
 	}
+	x.fill(size)
+}
+
+// fill makes the lists of candidates from their numbers, which stand in slots, each
+// one place further than its list.
+func (x *index) fill(size int) {
+	for h := range size {
+		x.slots[h+1] += x.slots[h]
+	}
+	for i := len(x.literals) - 1; i >= 0; i-- {
+		text := x.literals[i].text
+		if len(text) < 4 {
+			continue
+		}
+		c := candidate{literal: int32(i)}
+		for j := 4; j < min(len(text), 8); j++ {
+			c.tail |= uint32(text[j]) << (8 * (j - 4))
+			c.mask |= 0xff << (8 * (j - 4))
+		}
+		// Each list is filled from its end; what was its end is then its beginning.
+		end := &x.slots[int(hash4(key4([]byte(text[:4]))))&(size-1)+1]
+		*end--
+		x.long[*end] = c
+	}
+	x.slots = append(x.slots[1:], int32(len(x.long)))
 }
 
 func tableSize(n int) int {
@@ -278,11 +311,22 @@ func (x *index) scanTiny(a *analysis, key uint32, at int) {
 }
 
 func (x *index) scanLong(a *analysis, hash uint32, at int) {
-	for i := x.slots[int(hash)&(len(x.slots)-1)]; i > 0; {
-		l := &x.literals[i-1]
-		if hasPrefix(a.folded[at:], l.text) {
+	slot := int(hash) & (len(x.slots) - 2)
+	var tail uint32
+	if rest := a.folded[at+4:]; len(rest) >= 4 {
+		tail = key4(rest)
+	} else {
+		for j, c := range rest {
+			tail |= uint32(c) << (8 * j)
+		}
+	}
+	for i := x.slots[slot]; i < x.slots[slot+1]; i++ {
+		c := &x.long[i]
+		if tail&c.mask != c.tail {
+			continue
+		}
+		if l := &x.literals[c.literal]; hasPrefix(a.folded[at:], l.text) {
 			a.found(l, at)
 		}
-		i = l.next
 	}
 }
