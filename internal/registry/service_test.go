@@ -8,14 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/toolmark/toolmark/internal/access"
 	"github.com/toolmark/toolmark/internal/registry"
 	"github.com/toolmark/toolmark/internal/store/storetest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // clock is a time that a test moves.
 type clock struct {

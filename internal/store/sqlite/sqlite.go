@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -62,13 +63,13 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 			err = fmt.Errorf("open the database %s: %w", path, err)
 		}
 	}()
-	if s.write, err = open(path, "immediate", 1, "journal_mode(wal)", "synchronous(full)", "foreign_keys(1)", "journal_size_limit(67108864)"); err != nil {
+	if s.write, err = open(path, "immediate", 1, "synchronous(full)", "foreign_keys(1)", "journal_size_limit(67108864)"); err != nil {
 		return nil, err
 	}
 	if s.read, err = open(path, "deferred", readers, "query_only(1)"); err != nil {
 		return nil, err
 	}
-	if err := s.check(ctx); err != nil {
+	if err := s.useLog(ctx, path); err != nil {
 		return nil, err
 	}
 	files, err := fs.Sub(migrations, "migrations")
@@ -110,7 +111,9 @@ func open(path, txlock string, connections int, pragmas ...string) (*sql.DB, err
 	if !strings.HasPrefix(slashed, "/") { // C:/… on Windows
 		slashed = "/" + slashed
 	}
-	db, err := driver.Open((&url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}).String())
+	// SQLite takes a + in a query for itself.
+	encoded := strings.ReplaceAll(query.Encode(), "+", "%20")
+	db, err := driver.Open((&url.URL{Scheme: "file", Path: slashed, RawQuery: encoded}).String())
 	if err != nil {
 		return nil, err
 	}
@@ -119,13 +122,31 @@ func open(path, txlock string, connections int, pragmas ...string) (*sql.DB, err
 	return db, nil
 }
 
-// check makes sure that the file is a database and in the mode that was asked for.
-func (s *Store) check(ctx context.Context) error {
+// useLog makes sure that the file is a database with a write-ahead log. A file is
+// switched to it once, by one process: SQLite does not wait for another one here.
+func (s *Store) useLog(ctx context.Context, path string) error {
 	var mode string
 	if err := s.write.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
 		if errors.Is(err, sqlite3.NOTADB) {
 			return errors.New("the file is not an SQLite database; it was left as it is")
 		}
+		return err
+	}
+	if mode == "wal" {
+		return nil
+	}
+	unlock, err := lock(ctx, path+"-migrate")
+	if err != nil {
+		return err
+	}
+	for tries := 0; ; tries++ {
+		err = s.write.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		if !errors.Is(err, sqlite3.BUSY) || tries == 1000 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // another process reads the mode
+	}
+	if err := errors.Join(err, unlock()); err != nil {
 		return err
 	}
 	if mode != "wal" {

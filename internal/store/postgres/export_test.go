@@ -1,0 +1,4 @@
+package postgres
+
+// Migrations are for tests.
+var Migrations = migrations

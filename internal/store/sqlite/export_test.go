@@ -1,0 +1,4 @@
+package sqlite
+
+// Migrations are for tests.
+var Migrations = migrations
