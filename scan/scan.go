@@ -9,6 +9,7 @@ import (
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/pin"
 	"github.com/toolmark/toolmark/rule"
+	"github.com/toolmark/toolmark/rulepack/atr"
 	"github.com/toolmark/toolmark/shadow"
 )
 
@@ -20,6 +21,10 @@ type Config struct {
 	// Rules are matched against every text. Nil is an error: a scan without rules
 	// would call everything clean.
 	Rules *rule.Set
+	// MoreRules are matched beside Rules: rules of a user's own; nil is none.
+	MoreRules *rule.Set
+	// Community is the pack of community rules (E003); nil is none.
+	Community *atr.Pack
 	// Budget is the time one scan may take; zero means DefaultBudget, less than zero
 	// no limit.
 	Budget time.Duration
@@ -32,11 +37,12 @@ type Config struct {
 
 // Scanner scans manifests. It is safe for concurrent use.
 type Scanner struct {
-	rules  *rule.Set
-	budget time.Duration
-	now    func() time.Time
-	fault  func(tool int, value any, stack []byte)
-	checks []check
+	rules, more *rule.Set
+	community   *atr.Pack
+	budget      time.Duration
+	now         func() time.Time
+	fault       func(tool int, value any, stack []byte)
+	checks      []check
 }
 
 // New makes a Scanner. It fails where cfg has no rules.
@@ -44,7 +50,7 @@ func New(cfg Config) (*Scanner, error) {
 	if cfg.Rules == nil {
 		return nil, errors.New("scan: no rules given: use rulepack.Builtin")
 	}
-	s := &Scanner{rules: cfg.Rules, budget: cfg.Budget, now: cfg.Now, fault: cfg.Fault}
+	s := &Scanner{rules: cfg.Rules, more: cfg.MoreRules, community: cfg.Community, budget: cfg.Budget, now: cfg.Now, fault: cfg.Fault}
 	if s.budget == 0 {
 		s.budget = DefaultBudget
 	}
@@ -54,7 +60,7 @@ func New(cfg Config) (*Scanner, error) {
 	if s.fault == nil {
 		s.fault = func(int, any, []byte) {}
 	}
-	s.checks = []check{{"hidden text", checkText}, {"rules", checkRules}, {"shadowing", checkNames}, {"JSON faults", checkFaults}}
+	s.checks = []check{{"hidden text", checkText}, {"rules", checkRules}, {"shadowing", checkNames}, {"community rules", checkCommunity}, {"JSON faults", checkFaults}}
 	return s, nil
 }
 

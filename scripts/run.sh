@@ -3,6 +3,8 @@
 # and the registry answers, the bundled example manifest otherwise.
 set -u
 toolmark=$1
+# Community rules are a download of 2 MB, once; without them the scan goes on and says so.
+"$toolmark" rules update || true
 package=@modelcontextprotocol/server-everything@2026.8.31
 if command -v npx >/dev/null 2>&1; then
   echo "Scanning the npm package $package, started with npx:"

@@ -39,6 +39,11 @@ func (p *program) rulesExplainCommand() *cobra.Command {
 				return p.write(buf.Bytes())
 			}
 			r := set.Find(args[0])
+			if pack, _ := p.community(); r == nil && pack != nil {
+				if c, ok := pack.Rule(args[0]); ok {
+					return p.explainCommunity(asCommunityRule(pack, &c), asJSON, opt)
+				}
+			}
 			if r == nil {
 				return usage("no rule has the id or reference %q, and it is no code; see: toolmark rules list", args[0])
 			}
@@ -57,6 +62,22 @@ func (p *program) rulesExplainCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (docs/cli.md)")
 	return cmd
+}
+
+// explainCommunity tells of a community rule: its patterns and texts are the pack's own.
+func (p *program) explainCommunity(r report.Rule, asJSON bool, opt report.TextOptions) error {
+	if asJSON {
+		out, err := report.MarshalASCII(r)
+		if err != nil {
+			return err
+		}
+		return p.write(out)
+	}
+	var buf bytes.Buffer
+	if err := report.WriteRule(&buf, report.Explanation{Rule: r}, opt); err != nil {
+		return err
+	}
+	return p.write(buf.Bytes())
 }
 
 // explanation is all a rule's file says of it.

@@ -30,7 +30,7 @@ type scanFlags struct {
 	json, quiet, verbose, lines bool
 	sarif, junit, markdown      string
 	surfaces, pin, failOn       string
-	config                      string
+	config, rules               string
 	budget                      time.Duration
 }
 
@@ -57,6 +57,7 @@ counted in every output but do not fail the run.`,
   toolmark scan --env API_KEY=… -- npx -y some-server
   toolmark scan tools.json --pin 8e57aaded62f29a173373af0f95ec6bec010471e9f8c5b2d5353765b7123fb5d
   toolmark scan tools.json --sarif out.sarif --markdown summary.md
+  toolmark scan tools.json --rules ./my-rules
   toolmark scan --lines < requests.jsonl`,
 		RunE: p.runs(func(cmd *cobra.Command, args []string) error { return p.scan(cmd, args, f) }),
 	}
@@ -73,6 +74,7 @@ counted in every output but do not fail the run.`,
 	flags.StringVar(&f.surfaces, "surfaces", "", "what is scanned: all (the default), or standard: descriptions and input schemas (the default of --lines)")
 	flags.StringVar(&f.pin, "pin", "", "compare with this pin (64 `hex` digits)")
 	flags.StringVar(&f.config, "config", "", "read suppressions from this `file` (default "+configName+", where there is one)")
+	flags.StringVar(&f.rules, "rules", "", "match the rules of this `folder` too (docs/rule-format.md)")
 	flags.DurationVar(&f.budget, "budget", scan.DefaultBudget, "time for scanning one list; 0 is no limit")
 	flags.BoolVar(&f.lines, "lines", false, "read one request body a line and print one API response a line")
 	return cmd
@@ -117,17 +119,17 @@ func (p *program) scan(cmd *cobra.Command, args []string, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
-	rules, err := p.loadRules()
+	rules, err := p.loadRuleBase(f.rules)
 	if err != nil {
 		return err
 	}
-	scanner, err := p.newScanner(rules, f.budget)
+	scanner, err := rules.scanner(f.budget, p.env.now)
 	if err != nil {
 		return err
 	}
 	read := p.readAll(cmd.Context(), sources, f.timeout, f.quiet)
 	started := p.env.now()
-	doc := &report.Document{FailOn: failOn, Rules: catalogue{rules}}
+	doc := &report.Document{FailOn: failOn, Community: rules.state, Rules: rules}
 	for i := range sources {
 		doc.Sources = append(doc.Sources, scanSource(cmd.Context(), scanner, sources, read, i, f.pin, scope))
 	}
@@ -135,7 +137,7 @@ func (p *program) scan(cmd *cobra.Command, args []string, f *scanFlags) error {
 		return fmt.Errorf("stopped: %w", err)
 	}
 	doc.Elapsed = p.env.now().Sub(started)
-	accept(doc, accepted, p.env.now(), catalogue{rules})
+	accept(doc, accepted, p.env.now(), rules)
 	if err := p.publish(doc, f); err != nil {
 		return err
 	}
@@ -238,7 +240,7 @@ func readSuppressions(path string) (*suppression.List, error) {
 }
 
 // accept takes the suppressed findings out of the reports.
-func accept(doc *report.Document, list *suppression.List, now time.Time, rules catalogue) {
+func accept(doc *report.Document, list *suppression.List, now time.Time, rules report.Catalogue) {
 	use := list.Begin(now, func(reference string) string {
 		r, _ := rules.Rule(reference)
 		return r.ID

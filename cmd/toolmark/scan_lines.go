@@ -25,11 +25,11 @@ func (p *program) scanLines(cmd *cobra.Command, args []string, f *scanFlags, sco
 			return usage("--%s has no meaning with --lines", flag)
 		}
 	}
-	rules, err := p.loadRules()
+	rules, err := p.loadRuleBase(f.rules)
 	if err != nil {
 		return err
 	}
-	scanner, err := p.newScanner(rules, f.budget)
+	scanner, err := rules.scanner(f.budget, p.env.now)
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,9 @@ func (p *program) scanLines(cmd *cobra.Command, args []string, f *scanFlags, sco
 	})
 	if err != nil {
 		return err
+	}
+	if rules.state.Off != "" {
+		p.say(rules.state.Off)
 	}
 	return verdict(failed.Load(), unfinished.Load())
 }

@@ -16,8 +16,19 @@ type Document struct {
 	FailOn toolmark.Severity
 	// Elapsed is the time the run took.
 	Elapsed time.Duration
+	// Community is the state of the community rules.
+	Community Community
 	// Rules explains the opaque references of findings; nil knows none.
 	Rules Catalogue
+}
+
+// Community is the state of the community rules (E003) in a run.
+type Community struct {
+	// Version is that of the pack; "" where the rules are off.
+	Version string
+	Rules   int
+	// Off says why they are off, and what to type; "" where they are on.
+	Off string
 }
 
 // Catalogue finds a rule by its opaque reference (Location.Rule).

@@ -9,9 +9,17 @@ import (
 
 // The JSON document of a scan; docs/cli.md describes its members.
 type jsonDocument struct {
-	Sources  []jsonSource    `json:"sources"`
-	Summary  Summary         `json:"summary"`
-	Warnings []toolmark.Text `json:"warnings"`
+	Sources   []jsonSource    `json:"sources"`
+	Summary   Summary         `json:"summary"`
+	Community jsonCommunity   `json:"community_rules"`
+	Warnings  []toolmark.Text `json:"warnings"`
+}
+
+type jsonCommunity struct {
+	On          bool          `json:"on"`
+	PackVersion string        `json:"pack_version,omitempty"`
+	Rules       int           `json:"rules,omitempty"`
+	Off         toolmark.Text `json:"off,omitempty"` // why, and what to type
 }
 
 type jsonSource struct {
@@ -59,6 +67,9 @@ func NewFailure(err error) *Failure {
 // JSON gives the document as JSON in pure ASCII.
 func (d *Document) JSON() ([]byte, error) {
 	out := jsonDocument{Sources: []jsonSource{}, Summary: d.Summary(), Warnings: texts(d.Warnings)}
+	out.Community = jsonCommunity{
+		On: d.Community.Off == "", PackVersion: d.Community.Version, Rules: d.Community.Rules, Off: toolmark.Text(d.Community.Off),
+	}
 	for i := range d.Sources {
 		s := &d.Sources[i]
 		j := jsonSource{

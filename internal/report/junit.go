@@ -96,6 +96,9 @@ func (d *Document) junitSuite(src *Source) junitSuite {
 		{"pin", src.Report.SHA256},
 		{"suppressed", fmt.Sprint(len(src.Suppressed))},
 	}
+	if d.Community.Off != "" {
+		suite.Properties = append(suite.Properties, junitProperty{"community rules", xmlText(d.Community.Off)})
+	}
 	for _, warning := range src.Snapshot.Warnings {
 		suite.Properties = append(suite.Properties, junitProperty{"warning", xmlText(warning)})
 	}

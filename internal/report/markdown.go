@@ -55,6 +55,9 @@ func (d *Document) WriteMarkdown(w io.Writer) error {
 	for _, warning := range d.Warnings {
 		fmt.Fprintf(&b, "- ⚠ %s\n", code(warning))
 	}
+	if d.Community.Off != "" {
+		fmt.Fprintf(&b, "- %s\n", code(d.Community.Off))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -155,6 +155,9 @@ func (d *Document) WriteSARIF(w io.Writer) error {
 	for _, warning := range d.Warnings {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifText{oneLine(warning)}})
 	}
+	if d.Community.Off != "" {
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{"note", sarifText{oneLine(d.Community.Off)}})
+	}
 	for _, r := range rules {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, r)
 	}

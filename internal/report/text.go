@@ -308,8 +308,17 @@ func foreign(text string, ranges [][2]int) []string {
 	return out
 }
 
-// summary writes the last lines. A single clean source has said it all already.
+// summary writes the last lines.
 func (t *textWriter) summary() {
+	t.counted()
+	if sum := t.doc.Summary(); t.doc.Community.Off != "" && !t.opt.Quiet && sum.Failed < sum.Sources {
+		t.line(0, t.s.dim(t.doc.Community.Off))
+	}
+}
+
+// counted writes what was found in numbers. A single clean source has said it all
+// already.
+func (t *textWriter) counted() {
 	sum := t.doc.Summary()
 	found := sum.High+sum.Medium+sum.Info > 0
 	if sum.Failed == sum.Sources || t.opt.Quiet && !t.doc.Failed() && !t.doc.Unfinished() {
