@@ -30,7 +30,7 @@ import (
 //
 // Numbers are unsigned varints; a text is its number in the table; lists begin with
 // their length.
-const compiledMagic = "toolmark rules 4\n"
+const compiledMagic = "toolmark rules 5\n"
 
 // Compile loads the rule set in fsys, checks all that Load checks, and gives its
 // compiled form, for Options.Compiled. The same files give the same bytes.
@@ -511,6 +511,7 @@ func (c *codec) pattern(p *pattern) {
 	text(c, &p.source)
 	list(c, &p.families, c.member)
 	c.flag(&p.anchored)
+	c.flag(&p.begins)
 	if c.writing {
 		inner := &codec{writing: true, sets: c.sets}
 		chains := p.needed()

@@ -513,7 +513,8 @@ func (p *pattern) readNeeds(tree *syntax.Regexp, numbered []*family) error {
 		}
 		p.chains = append(p.chains, c)
 	}
-	p.anchored = anchored(tree)
+	p.anchored = holdsOp(tree, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpEndText)
+	p.begins = holdsOp(tree, syntax.OpBeginText)
 	return nil
 }
 
@@ -608,14 +609,9 @@ func frequency(text string, whole bool) float64 {
 	return 1 / float64(n-2)
 }
 
-// anchored reports whether the pattern asks for the beginning or the end of a text
-// or a line.
-func anchored(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText:
-		return true
-	}
-	return slices.ContainsFunc(re.Sub, anchored)
+// holdsOp reports whether one of the operators stands in a tree.
+func holdsOp(re *syntax.Regexp, ops ...syntax.Op) bool {
+	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return holdsOp(sub, ops...) })
 }
 
 // literalSet gives the set of the index that collects the places of any of the texts.

@@ -15,7 +15,8 @@ type pattern struct {
 	source   string
 	families []*family // those the source names, in order, one for each place
 	chains   []chain   // see needed: every match holds the needs of one of them, in order
-	anchored bool      // it has ^, $, \A or \z
+	anchored bool      // it has $, \z, or ^ for lines: see window.go
+	begins   bool      // it has ^ for the beginning of the text
 
 	// waiting is the chains as they stand in a compiled set, of so many sets.
 	waiting string
@@ -25,6 +26,10 @@ type pattern struct {
 	once     sync.Once
 	compiled *regexp.Regexp
 	fault    error
+
+	// later is the pattern where its ^ cannot match, see behind.
+	later       *regexp.Regexp
+	compileOnce sync.Once
 }
 
 // namesPrivateUse reports whether a pattern has a character of the planes from which
@@ -156,6 +161,41 @@ func (p *pattern) expanded() string {
 		}
 		b.WriteByte(')')
 	}
+}
+
+// behind gives the pattern for a stretch that does not begin where its unit does: ^
+// matches nowhere in it.
+func (p *pattern) behind() *regexp.Regexp {
+	if !p.begins {
+		return p.regexp()
+	}
+	p.compileOnce.Do(func() {
+		tree, err := syntax.Parse(p.expanded(), syntax.Perl)
+		if err != nil {
+			panic(fmt.Sprintf("rule: %q: %v", p.source, err))
+		}
+		neverBegin(tree)
+		p.later = regexp.MustCompile(tree.String())
+	})
+	return p.later
+}
+
+// neverBegin makes each ^ of a tree what never matches.
+func neverBegin(re *syntax.Regexp) {
+	if re.Op == syntax.OpBeginText {
+		*re = syntax.Regexp{Op: syntax.OpNoMatch}
+	}
+	for _, sub := range re.Sub {
+		neverBegin(sub)
+	}
+}
+
+// at gives the pattern for a stretch, by whether its unit begins with it.
+func (p *pattern) at(beginning bool) *regexp.Regexp {
+	if beginning {
+		return p.regexp()
+	}
+	return p.behind()
 }
 
 // regexp gives the compiled pattern. A pattern that does not compile is a fault of

@@ -25,7 +25,9 @@ import (
 //     become one.
 //  3. Windows are widened to where the character outside is none of \w, or the unit
 //     ends. \b and \B say the same there whether the text goes on or not. Patterns that
-//     ask for the beginning or end of text or line get the whole unit instead.
+//     ask for the end of the text or for lines get the whole unit instead; those that
+//     ask for its beginning are told, by another pattern, in windows that do not
+//     begin where the unit does (pattern.behind).
 //
 // So what the pattern finds in a window is what it finds there in the unit, and it
 // finds nothing elsewhere. Where a bound is not known the window is the rest of the
@@ -54,12 +56,13 @@ func (a *analysis) eachRegexp(p *pattern, span Span, wanted func(unit int) bool,
 	if !a.mayMatch(p) {
 		return
 	}
-	re := p.regexp()
+	units := a.unitList(span)
 	for _, w := range a.windows(p, span) {
 		if wanted != nil && !wanted(w.unit) {
 			continue
 		}
 		text := a.text[w.start:w.end]
+		re := p.at(w.start == units[w.unit].start)
 		// Most callers want one match only.
 		at := re.FindStringIndex(text)
 		if at == nil {
