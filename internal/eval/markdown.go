@@ -9,6 +9,7 @@ import (
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/rule"
 	"github.com/toolmark/toolmark/rulepack"
+	"github.com/toolmark/toolmark/scan"
 )
 
 // detectionDocument writes docs/detection.md. It holds figures, ids and the names of
@@ -23,6 +24,8 @@ func detectionDocument(results []result, set *rule.Set) []byte {
 	p("## How it is measured")
 	p("")
 	p("Every case is a tool list that goes through the whole scan, as `toolmark scan` runs it, with every surface and no time limit.")
+	p("%d of the rules are signals: they say nothing alone, and count towards a score where they stand together ([rule-format.md](rule-format.md)):", signals(set))
+	p("E001 is medium from a score of %d on, high from %d on. In the table by rule a signal is counted where it was part of a finding.", scan.MediumScore, scan.HighScore)
 	p("")
 	p("- **Poisoned**: attacks that others have published, %d cases from %d sources. Tier `tool` is a whole definition, tier `snippet` a", in1(results, poisoned), len(keysOf(results, in(poisoned), func(r *result) string { return r.source })))
 	p("  phrase in a dummy tool. A case is met if each code it expects was found with severity medium or high; cases that expect nothing are not counted.")
@@ -122,10 +125,29 @@ func detectionDocument(results []result, set *rule.Set) []byte {
 	p("| rule | severity | attacks | sources | kinds | alone | honest: high | medium | info |")
 	p("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, u := range usage(results, set) {
-		p("| [%s](rules.md#%s) | %v | %d | %d | %d | %d | %d | %d | %d |", u.id, u.id, u.severity, u.cases, len(u.sources), len(u.kinds), u.alone,
+		p("| [%s](rules.md#%s) | %v | %d | %d | %d | %d | %d | %d | %d |", u.id, u.id, u.label, u.cases, len(u.sources), len(u.kinds), u.alone,
 			u.honest[toolmark.High], u.honest[toolmark.Medium], u.honest[toolmark.Info])
 	}
 	return b.Bytes()
+}
+
+// signals counts the rules that are signals.
+func signals(set *rule.Set) int {
+	n := 0
+	for _, r := range set.Rules() {
+		if r.Weight != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// severityOf gives a rule's severity, or a signal's weight.
+func severityOf(r *rule.Rule) string {
+	if r.Weight != 0 {
+		return fmt.Sprintf("signal %+d", r.Weight)
+	}
+	return r.Severity.String()
 }
 
 func in1(results []result, c corpus) int {
@@ -189,7 +211,7 @@ func rulesDocument(set *rule.Set) ([]byte, error) {
 	p("| rule | reference | act | severity | what it looks for |")
 	p("| --- | --- | --- | --- | --- |")
 	for _, r := range rules {
-		p("| [%s](#%s) | `%s` | %s | %v | %s |", r.ID, r.ID, r.Reference(), r.Act, r.Severity, cell(r.Title))
+		p("| [%s](#%s) | `%s` | %s | %s | %s |", r.ID, r.ID, r.Reference(), r.Act, severityOf(r), cell(r.Title))
 	}
 	for _, r := range rules {
 		examples, err := r.Examples()
@@ -199,7 +221,7 @@ func rulesDocument(set *rule.Set) ([]byte, error) {
 		p("")
 		p("## %s", r.ID)
 		p("")
-		p("**%s.** Reference `%s`, act %s, severity %v%s.", cell(r.Title), r.Reference(), r.Act, r.Severity, surfacesOf(r))
+		p("**%s.** Reference `%s`, act %s, severity %v%s.", cell(r.Title), r.Reference(), r.Act, severityOf(r), surfacesOf(r))
 		p("")
 		p("%s", cell(r.Explain))
 		p("")

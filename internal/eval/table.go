@@ -48,7 +48,7 @@ func printTables(out io.Writer, results []result, set *rule.Set) {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "rule\tseverity\tattacks\tsources\tkinds\talone\thonest high\tmedium\tinfo")
 	for _, u := range usage(results, set) {
-		fmt.Fprintf(w, "  %s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", u.id, u.severity, u.cases, len(u.sources), len(u.kinds), u.alone, u.honest[toolmark.High], u.honest[toolmark.Medium], u.honest[toolmark.Info])
+		fmt.Fprintf(w, "  %s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", u.id, u.label, u.cases, len(u.sources), len(u.kinds), u.alone, u.honest[toolmark.High], u.honest[toolmark.Medium], u.honest[toolmark.Info])
 	}
 	w.Flush()
 }
@@ -86,6 +86,8 @@ func keysOf(results []result, want func(*result) bool, of func(*result) string) 
 type ruleUse struct {
 	id             string
 	severity       toolmark.Severity
+	label          string // the severity, or a signal's weight
+	signal         bool
 	cases, alone   int // attacks it matched; attacks no other rule matched at medium or above
 	sources, kinds map[string]bool
 	honest         map[toolmark.Severity]int // honest tools by severity of the match
@@ -94,7 +96,7 @@ type ruleUse struct {
 func usage(results []result, set *rule.Set) []ruleUse {
 	uses := map[string]*ruleUse{}
 	for _, r := range set.Rules() {
-		uses[r.ID] = &ruleUse{id: r.ID, severity: r.Severity, sources: map[string]bool{}, kinds: map[string]bool{}, honest: map[toolmark.Severity]int{}}
+		uses[r.ID] = &ruleUse{id: r.ID, severity: r.Severity, label: severityOf(r), signal: r.Weight != 0, sources: map[string]bool{}, kinds: map[string]bool{}, honest: map[toolmark.Severity]int{}}
 	}
 	for i := range results {
 		r := &results[i]
@@ -104,6 +106,9 @@ func usage(results []result, set *rule.Set) []ruleUse {
 			for _, id := range h.rules {
 				// A finding is as severe as the worst rule in it.
 				severity := min(h.severity, uses[id].severity)
+				if uses[id].signal {
+					severity = h.severity // it stands there because it counted
+				}
 				switch {
 				case r.corpus.honest():
 					uses[id].honest[severity]++
