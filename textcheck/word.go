@@ -27,6 +27,7 @@ func splitWords(cells []cell) []cell {
 			if isUpper(c.r) && (isLower(prev) || isUpper(prev) && isLower(next)) {
 				out = append(out, cell{' ', c.from, c.from})
 			}
+		case isStop(c.r): // it ends a sentence or a clause, and must go on doing so
 		default:
 			switch p := props(c.r); category(p) {
 			case catSm, catSc, catSk, catSo, catPd, catPo, catPc:
@@ -40,6 +41,16 @@ func splitWords(cells []cell) []cell {
 		out = append(out, c)
 	}
 	return out
+}
+
+// isStop reports whether a character beyond ASCII ends a sentence or parts clauses: the
+// stops and commas of Chinese, Japanese, Devanagari, Arabic and Armenian.
+func isStop(r rune) bool {
+	switch r {
+	case '。', '、', '！', '，', '：', '；', '？', '｡', '､', '।', '॥', '؟', '،', '؛', '۔', '։':
+		return true
+	}
+	return false
 }
 
 func isJointRune(r rune) bool { return r < 0x80 && isJoint(byte(r)) }
