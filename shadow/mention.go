@@ -170,24 +170,47 @@ func (n *Names) qualified(token string) (head, tail string, ok bool) {
 // it. Two slips count only where the text shows that a tool is meant; a plain word may
 // be that close to a tool's name by chance.
 func (n *Names) misspelt(norm string, meant bool) (other, bool) {
+	if len(n.others) == 0 {
+		return other{}, false
+	}
+	key := slipKey{norm, meant}
+	at, seen := n.slips[key]
+	if !seen {
+		at = n.findSlip(norm, meant)
+		n.slips[key] = at
+	}
+	if at < 0 {
+		return other{}, false
+	}
+	return n.others[at], true
+}
+
+// slipKey is a word that was looked for, and whether a tool was meant by it.
+type slipKey struct {
+	norm  string
+	meant bool
+}
+
+// findSlip gives the number of the other tool that a word misspells, -1 for none.
+func (n *Names) findSlip(norm string, meant bool) int {
 	for _, key := range nearKeys(norm) {
 		for _, at := range n.near[key] {
 			if slip(norm, n.others[at].norm) {
-				return n.others[at], true
+				return at
 			}
 		}
 	}
 	if !meant || len(norm) < shortestNear || len(norm) > longestNear {
-		return other{}, false
+		return -1
 	}
 	for length := len(norm) - 2; length <= len(norm)+2; length++ {
 		for _, at := range n.byLength[length] {
 			if length >= shortestNear && distance(norm, n.others[at].norm) <= 2 {
-				return n.others[at], true
+				return at
 			}
 		}
 	}
-	return other{}, false
+	return -1
 }
 
 // distance is the Levenshtein distance in bytes; of names that are not alike at all

@@ -18,7 +18,8 @@ const (
 	MatchReference  = "reference"  // named in another tool's text
 )
 
-// Names knows the names of one server's tools and of the other servers'.
+// Names knows the names of one server's tools and of the other servers'. It remembers
+// what it looked for, so it is for one scan and not for several goroutines.
 type Names struct {
 	own      map[string]bool  // normalised names of this server's tools
 	members  map[string]bool  // normalised names of the members in this server's tools: parameters, fields
@@ -28,6 +29,7 @@ type Names struct {
 	byLength map[int][]int    // bytes of the normalised name → others
 	near     map[string][]int // nearKeys → others
 	server   map[string]bool  // normalised names of the other servers
+	slips    map[slipKey]int  // words that were looked for before → others, -1 for none
 }
 
 type other struct {
@@ -41,7 +43,7 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 	n := &Names{
 		own: make(map[string]bool, len(tools)), members: map[string]bool{},
 		byNorm: map[string][]int{}, bySkel: map[string][]int{}, byLength: map[int][]int{}, near: map[string][]int{},
-		server: map[string]bool{},
+		server: map[string]bool{}, slips: map[slipKey]int{},
 	}
 	for i := range tools {
 		n.own[textcheck.NormalName(tools[i].Name)] = true
@@ -56,7 +58,9 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 			n.byNorm[o.norm] = append(n.byNorm[o.norm], at)
 			skeleton := textcheck.NameSkeleton(tool)
 			n.bySkel[skeleton] = append(n.bySkel[skeleton], at)
-			n.byLength[len(o.norm)] = append(n.byLength[len(o.norm)], at)
+			if len(n.byNorm[o.norm]) == 1 { // each name once is enough
+				n.byLength[len(o.norm)] = append(n.byLength[len(o.norm)], at)
+			}
 			for _, key := range nearKeys(o.norm) {
 				n.near[key] = append(n.near[key], at)
 			}

@@ -222,9 +222,14 @@ func (n *Names) references(text string) []reference {
 		first := 0 // number of the window's first mention
 		for _, w := range windows(marked) {
 			part := marked[w.start:w.end]
+			count := strings.Count(part, markForeign)
+			known, called := false, false
+			for _, m := range mentions[first : first+count] {
+				known, called = known || m.known, called || m.called
+			}
 			lower := strings.ToLower(part)
 			for _, sw := range sways() {
-				if !hasAll(lower, sw.needs) {
+				if sw.known && !known || sw.called && !known && !called || !hasAll(lower, sw.needs) {
 					continue
 				}
 				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
@@ -236,7 +241,7 @@ func (n *Names) references(text string) []reference {
 					found = append(found, reference{server: m.server, tool: m.tool, alters: sw.alters, known: m.known, start: m.start, end: m.end})
 				}
 			}
-			first += strings.Count(part, markForeign)
+			first += count
 		}
 	}
 	return found
