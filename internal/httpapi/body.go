@@ -198,13 +198,13 @@ func (x *exchange) readFailure(err error, raw *counted, limit int64) error {
 		return known
 	case errors.Is(err, errTooLong):
 		return tooLarge(limit)
-	case x.r.Context().Err() != nil:
-		return x.r.Context().Err()
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded): // for net/http such a client has gone
 		return &failure{
 			status: http.StatusRequestTimeout, code: "request_timeout", hangUp: true,
 			message: "The body did not arrive in time.",
 		}
+	case x.r.Context().Err() != nil:
+		return x.r.Context().Err()
 	case raw.err != nil:
 		// Cut short, or chunks that are none: nothing behind this can be trusted.
 		return &failure{

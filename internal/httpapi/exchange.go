@@ -69,8 +69,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(x, x.r)
 }
 
-// contain answers for a handler that panicked. The value may hold text of a request,
-// so only the runtime's own errors are logged as they are.
+// contain answers for a handler that panicked.
 func (x *exchange) contain() {
 	v := recover()
 	if v == nil {
@@ -79,15 +78,22 @@ func (x *exchange) contain() {
 	if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 		panic(v)
 	}
+	failed := x.panicked(v)
+	if x.status != 0 {
+		panic(http.ErrAbortHandler) // too late to say anything: cut the answer short
+	}
+	x.fail(failed)
+}
+
+// panicked logs a panic and gives its answer. The value may hold text of a request, so
+// only the runtime's own errors are logged as they are; the stack holds addresses.
+func (x *exchange) panicked(v any) error {
 	what := "panic"
 	if err, ok := v.(runtime.Error); ok {
 		what = err.Error()
 	}
 	x.api.log.Error("panic", slog.String("request_id", x.id), slog.String("what", what), slog.String("stack", string(debug.Stack())))
-	if x.status != 0 {
-		panic(http.ErrAbortHandler) // too late to say anything: cut the answer short
-	}
-	x.fail(internal(errors.New(what)))
+	return internal(errors.New(what))
 }
 
 // end measures and logs what was answered.

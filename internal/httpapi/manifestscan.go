@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -53,24 +53,42 @@ func (a *API) manifestScan(x *exchange) error {
 	if err != nil {
 		return known(err)
 	}
+	ran := false
+	defer func() {
+		if !ran { // an error, a client that left, a panic
+			x.giveBack(reservation)
+		}
+	}()
 	var answer []byte
 	err = a.gate.turn(ctx, func() (err error) {
-		answer, err = a.scan(ctx, req)
+		answer, err = x.scan(ctx, req)
 		return err
 	})
 	if err != nil {
-		if giveBack := reservation.Release(ctx); giveBack != nil {
-			return internal(fmt.Errorf("give a scan back that did not run: %w (it did not run because: %w)", giveBack, err))
-		}
 		return err
 	}
+	ran = true
 	return x.send(http.StatusOK, answer)
 }
 
-// scan runs one scan and gives the answer's bytes.
-func (a *API) scan(ctx context.Context, req *scanRequest) ([]byte, error) {
+// giveBack takes back the count of a scan that did not run.
+func (x *exchange) giveBack(r *registry.Reservation) {
+	if err := r.Release(x.r.Context()); err != nil {
+		x.api.log.Error("a scan that did not run stays counted", slog.String("request_id", x.id), slog.String("cause", err.Error()))
+	}
+}
+
+// scan runs one scan and gives the answer's bytes. A panic must not reach the end of
+// the span, which would write its value down: it may be text of the list.
+func (x *exchange) scan(ctx context.Context, req *scanRequest) (_ []byte, err error) {
+	a := x.api
 	ctx, span := a.tracer.Start(ctx, "scan", trace.WithSpanKind(trace.SpanKindInternal))
 	defer span.End()
+	defer func() {
+		if v := recover(); v != nil {
+			err = x.panicked(v)
+		}
+	}()
 	start := time.Now()
 	report, err := a.scanner.Scan(ctx, scan.Request{Manifest: req.manifest, Scope: req.scope})
 	if err != nil {
