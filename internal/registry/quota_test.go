@@ -307,13 +307,19 @@ func TestStoreFails(t *testing.T) {
 // BenchmarkReserve is how many scans a second can be counted, each durable before it is
 // let through, with 64 requests at a time on one key.
 func BenchmarkReserve(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) storetest.Opener{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
-		b.Run(name, func(b *testing.B) {
-			s := service(b, registry.Config{Store: open(b)(b)})
-			k := makeKey(b, s, registry.NewKey{})
+	for _, c := range []struct {
+		name     string
+		open     func(testing.TB) storetest.Opener
+		replicas int
+	}{{"sqlite", storetest.SQLite, 1}, {"postgres", storetest.Postgres, 1}, {"postgres-replicas", storetest.Postgres, 2}} {
+		b.Run(c.name, func(b *testing.B) {
+			services := replicas(b, c.open(b), c.replicas, registry.Config{})
+			k := makeKey(b, services[0], registry.NewKey{})
+			var next atomic.Int64
 			b.SetParallelism(32)
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
+				s := services[int(next.Add(1))%len(services)]
 				for pb.Next() {
 					g, err := s.Admit(context.Background(), registry.Call{Key: k.Plain})
 					if err == nil {
@@ -326,6 +332,21 @@ func BenchmarkReserve(b *testing.B) {
 				}
 			})
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scans/s")
+		})
+	}
+}
+
+// BenchmarkAdmit is the part of a request that is only read: key, lists, scope, rate.
+func BenchmarkAdmit(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) storetest.Opener{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		b.Run(name, func(b *testing.B) {
+			s := service(b, registry.Config{Store: open(b)(b)})
+			k := makeKey(b, s, registry.NewKey{})
+			for b.Loop() {
+				if _, err := s.Admit(context.Background(), registry.Call{Key: k.Plain}); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

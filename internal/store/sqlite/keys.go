@@ -66,12 +66,12 @@ func countSignup(ctx context.Context, tx *sql.Tx, limit registry.SignupLimit) er
 
 // KeyByHash finds a key by its hash.
 func (s *Store) KeyByHash(ctx context.Context, hash access.Hash) (registry.KeyState, error) {
-	return oneKey(s.read.QueryRowContext(ctx, selectKey+"WHERE k.hash = ?", hash[:]))
+	return oneKey(s.byHash.QueryRowContext(ctx, hash[:]))
 }
 
 // KeyByID finds a key by its id.
 func (s *Store) KeyByID(ctx context.Context, id string) (registry.KeyState, error) {
-	return oneKey(s.read.QueryRowContext(ctx, selectKey+"WHERE k.id = ?", id))
+	return oneKey(s.byID.QueryRowContext(ctx, id))
 }
 
 func oneKey(row *sql.Row) (registry.KeyState, error) {

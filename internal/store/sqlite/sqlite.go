@@ -42,6 +42,9 @@ const busy = "10000"
 // Store is a registry.Store in a file.
 type Store struct {
 	write, read *sql.DB
+	// What every request runs is prepared once for each connection: reading the SQL
+	// takes longer than running it.
+	byHash, byID, readMeter, writeMeter *sql.Stmt
 }
 
 var _ registry.Store = (*Store)(nil)
@@ -82,11 +85,34 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
 	// The index of the write-ahead log holds no data, but is nobody else's to write.
 	if err := os.Chmod(path+"-shm", 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return s, nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	for _, p := range []struct {
+		db    *sql.DB
+		stmt  **sql.Stmt
+		query string
+	}{
+		{s.read, &s.byHash, selectKey + "WHERE k.hash = ?"},
+		{s.read, &s.byID, selectKey + "WHERE k.id = ?"},
+		{s.write, &s.readMeter, selectMeter},
+		{s.write, &s.writeMeter, updateMeter},
+	} {
+		stmt, err := p.db.PrepareContext(ctx, p.query)
+		if err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+		*p.stmt = stmt
+	}
+	return nil
 }
 
 // create makes the file, so that it never had another mode than 0600.
@@ -195,6 +221,11 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close closes the file.
 func (s *Store) Close() error {
 	var err error
+	for _, stmt := range []*sql.Stmt{s.byHash, s.byID, s.readMeter, s.writeMeter} {
+		if stmt != nil {
+			err = errors.Join(err, stmt.Close())
+		}
+	}
 	// The writer last: the last connection moves the log into the file.
 	for _, db := range []*sql.DB{s.read, s.write} {
 		if db != nil {
