@@ -90,7 +90,10 @@ func checkRules(s *Scanner, sub *subject, stop func() bool) bool {
 	}
 	matches, signals := split(matches)
 	slices.SortStableFunc(matches, func(a, b rule.Match) int { return int(b.Severity) - int(a.Severity) })
-	score, signals := sub.weigh(matches, signals)
+	var score *toolmark.Score
+	if len(matches) == 0 || matches[0].Severity < toolmark.High { // no sum says more than that
+		score, signals = sub.weigh(matches, signals)
+	}
 	if score != nil {
 		matches = append(matches, signals...)
 	}
