@@ -40,7 +40,7 @@ type Rate struct {
 type Denial struct {
 	Code    Code
 	Message string // for the caller; holds nothing of a key
-	// Rate is set where a key was recognised and its rate known (Limit > 0).
+	// Rate is set where a key was recognised, in every denial but those with status 401.
 	Rate Rate
 	// RetryAfter is how long to wait; 0 where waiting does not help or nobody knows.
 	RetryAfter time.Duration

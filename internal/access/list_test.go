@@ -34,13 +34,26 @@ func TestParseRule(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ action, kind, value string }{
-		{"deny", "ip", "192.0.2.1"}, {"", "ip", "192.0.2.1"},
-		{"block", "host", "a"}, {"block", "", "192.0.2.1"},
-		{"block", "ip", ""}, {"block", "ip", "192.0.2"}, {"block", "ip", "192.0.2.1/24"}, {"block", "ip", "192.0.2.01"},
-		{"block", "ip_cidr", "192.0.2.1"}, {"block", "ip_cidr", "192.0.2.0/33"}, {"block", "ip_cidr", "::ffff:0:0/64"},
-		{"block", "end_user", ""}, {"block", "end_user", "a\nb"}, {"block", "end_user", "a\u0085b"}, {"block", "end_user", "\xff"},
+		{"deny", "ip", "192.0.2.1"},
+		{"", "ip", "192.0.2.1"},
+		{"block", "host", "a"},
+		{"block", "", "192.0.2.1"},
+		{"block", "ip", ""},
+		{"block", "ip", "192.0.2"},
+		{"block", "ip", "192.0.2.1/24"},
+		{"block", "ip", "192.0.2.01"},
+		{"block", "ip_cidr", "192.0.2.1"},
+		{"block", "ip_cidr", "192.0.2.0/33"},
+		{"block", "ip_cidr", "::ffff:0:0/64"},
+		{"block", "end_user", ""},
+		{"block", "end_user", "a\nb"},
+		{"block", "end_user", "a\u0085b"},
+		{"block", "end_user", "\xff"},
 		{"block", "end_user", strings.Repeat("a", MaxEndUser+1)},
-		{"block", "country", "N"}, {"block", "country", "NZL"}, {"block", "country", "É"}, {"block", "country", "1A"},
+		{"block", "country", "N"},
+		{"block", "country", "NZL"},
+		{"block", "country", "É"},
+		{"block", "country", "1A"},
 	} {
 		if r, err := ParseRule(c.action, c.kind, c.value); err == nil {
 			t.Errorf("%s %s %q is taken as %+v", c.action, c.kind, c.value, r)
@@ -71,7 +84,8 @@ func TestListAllows(t *testing.T) {
 		"any allow is enough": {
 			[]string{"allow ip 203.0.113.1", "allow country FR", "allow ip_cidr 192.0.2.0/28"},
 			[]Client{home, away},
-			[]Client{none, {Addr: addr("192.0.2.99")}}, true,
+			[]Client{none, {Addr: addr("192.0.2.99")}},
+			true,
 		},
 		"block wins":                {[]string{"allow ip_cidr 192.0.2.0/24", "block ip 192.0.2.10"}, []Client{{Addr: addr("192.0.2.11")}}, []Client{home, away}, true},
 		"block wins in any order":   {[]string{"block end_user ann", "allow ip 192.0.2.10"}, []Client{mapped}, []Client{home}, true},
@@ -116,9 +130,14 @@ func TestListAllows(t *testing.T) {
 // TestListOrder: the order of entries decides nothing.
 func TestListOrder(t *testing.T) {
 	pool := []Rule{
-		{Allow, KindIP, "192.0.2.1"}, {Block, KindIP, "192.0.2.1"}, {Allow, KindCIDR, "192.0.2.0/30"},
-		{Block, KindCIDR, "192.0.2.2/31"}, {Allow, KindEndUser, "ann"}, {Block, KindEndUser, "bob"},
-		{Allow, KindCountry, "NZ"}, {Block, KindCountry, "FR"},
+		{Allow, KindIP, "192.0.2.1"},
+		{Block, KindIP, "192.0.2.1"},
+		{Allow, KindCIDR, "192.0.2.0/30"},
+		{Block, KindCIDR, "192.0.2.2/31"},
+		{Allow, KindEndUser, "ann"},
+		{Block, KindEndUser, "bob"},
+		{Allow, KindCountry, "NZ"},
+		{Block, KindCountry, "FR"},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		rules := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 6).Draw(t, "rules")

@@ -86,7 +86,7 @@ func validAccount(id string) error {
 	if id == "" || len(id) > 100 || strings.ContainsFunc(id, func(c rune) bool {
 		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.')
 	}) {
-		return fmt.Errorf("%w: an account has 1 to 100 of the characters A-Z a-z 0-9 _ - .", ErrInvalid)
+		return fmt.Errorf("%w: an account has 1 to 100 letters, digits and the signs . _ -, all ASCII", ErrInvalid)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (s *Service) Admit(ctx context.Context, call Call) (*Grant, error) {
 		return nil, err
 	}
 	if !allowed {
-		return nil, &access.Denial{Code: access.AccessListBlock, Message: "An access list refuses this request."}
+		return nil, &access.Denial{Code: access.AccessListBlock, Message: "An access list refuses this request.", Rate: s.standing(state, now)}
 	}
 	grant := &Grant{Account: state.Account, KeyID: state.ID, Plan: state.Plan, Scopes: state.Scopes}
 	if !state.Scopes.Allow(call.Scope) {
@@ -268,7 +268,7 @@ func (s *Service) Signup(ctx context.Context, client access.Client) (key, accoun
 	return made.Plain, account, credits, nil
 }
 
-// validName refuses names that would not print on a line.
+// validText refuses what would not print on a line.
 func validText(what, text string, longest int) error {
 	if len(text) > longest || strings.ContainsFunc(text, func(c rune) bool { return c < 0x20 || c == 0x7f || c == 0xfffd }) {
 		return fmt.Errorf("%w: a %s has at most %d bytes of text without control characters", ErrInvalid, what, longest)

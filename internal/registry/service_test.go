@@ -137,7 +137,7 @@ func TestOrderOfChecks(t *testing.T) {
 		_, err = s.Admit(ctx, registry.Call{Key: k.Plain + "x", Scope: access.ScopeProxy, Client: client})
 		denied(t, err, access.InvalidKey)
 		_, err = s.Admit(ctx, registry.Call{Key: k.Plain, Scope: access.ScopeProxy, Client: client})
-		if d := denied(t, err, access.AccessListBlock); d.Status() != 403 {
+		if d := denied(t, err, access.AccessListBlock); d.Status() != 403 || d.Rate.Reset.IsZero() {
 			t.Errorf("status %d", d.Status())
 		}
 		if err := s.RemoveAccess(ctx, blocked.ID); err != nil {
