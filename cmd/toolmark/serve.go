@@ -38,7 +38,7 @@ type serveFlags struct {
 	signupCredits      int64
 	firstKey           bool
 	proxies            []string
-	countryDB          string
+	countryDB, rules   string
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -76,6 +76,7 @@ way finish.`,
 	flags.BoolVar(&f.firstKey, "first-key", true, "make and print a key where the database has none")
 	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "network or address whose Forwarded and X-Forwarded-For are believed; may be repeated")
 	flags.StringVar(&f.countryDB, "country-db", "", "MMDB file that gives addresses countries, for access lists")
+	flags.StringVar(&f.rules, "rules", "", "folder of rules of your own, used beside the built-in ones")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := fromEnvironment(flags, p.env.getenv); err != nil {
 			return err
@@ -120,9 +121,12 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	rules, err := p.loadRules()
+	rules, err := p.loadRuleBase(f.rules)
 	if err != nil {
 		return err
+	}
+	if rules.pack == nil {
+		log.Warn("scans run without the community rules (E003)", "why", rules.state.Off)
 	}
 	if f.budget < 0 || f.concurrency < 1 || f.queue < 0 || f.connections < 1 || f.bodyTimeout <= 0 || f.drain <= 0 {
 		return usage("limits must not be below 0; there must be at least one scan and one connection at once")
@@ -132,7 +136,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		budget = -1
 	}
 	scanner, err := scan.New(scan.Config{
-		Rules: rules, Budget: budget, Now: p.env.now,
+		Rules: rules.builtin, MoreRules: rules.own, Community: rules.pack, Budget: budget, Now: p.env.now,
 		// The panic's value may hold text of a list; the place in our code does not.
 		Fault: func(int, any, []byte) { log.Error("a check failed on a tool; it is reported as E900") },
 	})
