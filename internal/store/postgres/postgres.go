@@ -60,7 +60,7 @@ func Open(ctx context.Context, url string) (_ *Store, err error) {
 	}
 	// A session must see what others have committed while it waited for a row's lock.
 	cfg.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
-	where := fmt.Sprintf("%s on %s", cfg.ConnConfig.Database, cfg.ConnConfig.Host)
+	where := fmt.Sprintf("%q on %s", cfg.ConnConfig.Database, cfg.ConnConfig.Host)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", where, err)
