@@ -18,9 +18,12 @@ run: build ## build, then scan a real MCP server (the bundled example where ther
 build: ## build bin/toolmark
 	go build -trimpath -o $(BIN) ./cmd/toolmark
 
+# Tests need PostgreSQL: the script installs it where it is missing (root, apt-get) and
+# starts a private cluster on a Unix socket; it says what to install where it cannot.
 test: ## everything that decides green
 	go vet ./...
-	go test ./...
+	url="$${TOOLMARK_TEST_POSTGRES:-$$(./scripts/postgres.sh start)}" && \
+	  TOOLMARK_TEST_POSTGRES="$$url" go test ./...
 
 test-real: build ## probe real MCP servers from npm (needs Node and the npm registry)
 	TOOLMARK_REAL=1 go test -count=1 -v -run 'Real' ./internal/probe/
