@@ -108,7 +108,10 @@ func (a *analysis) matchesIn(p *pattern, windows []window, where extent) bool {
 	i := sort.Search(len(windows), func(i int) bool { return windows[i].end >= where.start })
 	for ; i < len(windows) && windows[i].start <= where.end; i++ {
 		from, to := max(windows[i].start, where.start), min(windows[i].end, where.end)
-		if from <= to && p.at(from == where.start).MatchString(a.text[from:to]) {
+		if from > to {
+			continue
+		}
+		if _, ok := a.matches(p, a.text[from:to], from == where.start); ok {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/toolmark/toolmark"
@@ -394,6 +395,7 @@ type Set struct {
 	excuses      int
 	toolMasks    []surfaceMask
 	pool         sync.Pool
+	automata     atomic.Int64 // bytes of the states of the patterns' automata
 }
 
 // Rules gives all rules in order of their ids.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // pattern is a regular expression of a rule. It is compiled when it is first
@@ -30,6 +31,11 @@ type pattern struct {
 	// later is the pattern where its ^ cannot match, see behind.
 	later       *regexp.Regexp
 	compileOnce sync.Once
+
+	// automaton says in which stretches the pattern matches at all.
+	automaton     *automaton
+	automatonOnce sync.Once
+	cache         atomic.Pointer[automatonCache]
 }
 
 // namesPrivateUse reports whether a pattern has a character of the planes from which

@@ -62,7 +62,13 @@ func (a *analysis) eachRegexp(p *pattern, span Span, wanted func(unit int) bool,
 			continue
 		}
 		text := a.text[w.start:w.end]
-		re := p.at(w.start == units[w.unit].start)
+		beginning := w.start == units[w.unit].start
+		if !a.exhaustive {
+			if _, ok := a.matches(p, text, beginning); !ok {
+				continue
+			}
+		}
+		re := p.at(beginning)
 		// Most callers want one match only.
 		at := re.FindStringIndex(text)
 		if at == nil {
@@ -157,9 +163,13 @@ func (a *analysis) appendWindows(list []window, p *pattern, c chain, units []ext
 			// The window before this one is done: both are widened, and may meet.
 			start := max(hit-before, unit.start)
 			if n := len(list); n > first {
-				list[n-1].end = a.widenRight(list[n-1].end, unit.end)
-				if start = a.widenLeft(start, list[n-1].end); start == list[n-1].end {
-					list[n-1].end = max(start, end)
+				last := &list[n-1]
+				last.end = a.widenRight(last.end, unit.end)
+				if start > last.end {
+					start = a.widenLeft(start, last.end)
+				}
+				if start <= last.end {
+					last.end = max(last.end, end)
 					continue
 				}
 			} else {
