@@ -153,7 +153,7 @@ func TestExamplesInScan(t *testing.T) {
 			// The finding is as severe as the worst rule that matched; the rule's own
 			// severity is held to the example by Verify.
 			if got := matchedRule(scanned(t, manifestOf(t, &e)), r.Reference()); got < e.Severity {
-				t.Errorf("%s:%d: severity %v in a scan, less than %v", r.File, e.Line, got, e.Severity)
+				t.Errorf("%s:%d: severity %v in a scan, less than %v", e.File, e.Line, got, e.Severity)
 			}
 		}
 		for _, e := range examples.Clean {
