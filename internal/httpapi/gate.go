@@ -12,7 +12,7 @@ import (
 // What bodies and their trees may hold in memory together.
 const (
 	bodyMemory = 64 << 20
-	treeMemory = 192 << 20
+	treeMemory = 96 << 20
 	// nodeBytes is what one value or member name of a tree takes, see canonjson.
 	nodeBytes = 100
 )
