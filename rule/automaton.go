@@ -38,7 +38,7 @@ type automaton struct {
 
 // automatonCache is the states of an automaton that have been met.
 type automatonCache struct {
-	begin [2]*state // where the text begins in the unit's midst, and with it
+	begin [4]*state // behind each kind of character
 	bytes *atomic.Int64
 
 	mu      sync.Mutex
@@ -210,17 +210,16 @@ func (a *automaton) newCache(bytes *atomic.Int64) *automatonCache {
 		visited: make([]uint32, len(a.prog.Inst)),
 	}
 	c.bytes.Add(int64(4 * len(c.visited)))
-	c.begin = [2]*state{a.stateOf(c, kindOther, nil), a.stateOf(c, kindNone, nil)}
+	for kind := range c.begin {
+		c.begin[kind] = a.stateOf(c, charKind(kind), nil)
+	}
 	return c
 }
 
-// find reports whether a match ends in the text, and at or before which byte the
-// first one that ends does; known is false where it gave up.
-func (a *automaton) find(c *automatonCache, text string, beginning bool) (end int, matched, known bool) {
-	s := c.begin[0]
-	if beginning {
-		s = c.begin[1]
-	}
+// find reports whether a match stands in the text, before which stands a character of
+// that kind; known is false where it gave up.
+func (a *automaton) find(c *automatonCache, text string, before charKind) (matched, known bool) {
+	s := c.begin[before]
 	left := freeStates + len(text)/bytesPerState
 	for i := 0; i < len(text); {
 		var next *state
@@ -246,10 +245,10 @@ func (a *automaton) find(c *automatonCache, text string, beginning bool) (end in
 			}
 		}
 		if next == stateMatched {
-			return i, true, true
+			return true, true
 		}
 		if left < 0 {
-			return 0, false, false
+			return false, false
 		}
 		s = next
 		i += size
@@ -258,7 +257,7 @@ func (a *automaton) find(c *automatonCache, text string, beginning bool) (end in
 	if last == nil {
 		last = a.follow(c, s, len(a.sample))
 	}
-	return len(text), last == stateMatched, true
+	return last == stateMatched, true
 }
 
 // follow works out what follows a state, for a class or, with the number of classes,
@@ -375,25 +374,42 @@ func (a *automaton) stateOf(c *automatonCache, before charKind, waiting []uint32
 	return s
 }
 
-// matches reports whether p matches in a stretch of text, as p.at(beginning) does, and
-// where the first match that ends does so at the latest.
-func (a *analysis) matches(p *pattern, text string, beginning bool) (end int, ok bool) {
+// matches reports whether p matches in a stretch of text, as p.at(beginning) does.
+func (a *analysis) matches(p *pattern, text string, beginning bool) bool {
 	if !a.exhaustive {
-		p.automatonOnce.Do(func() { p.automaton = newAutomaton(p.expanded()) })
-		cache := p.cache.Load()
-		if cache == nil {
-			cache = p.automaton.newCache(&a.set.automata)
-			p.cache.Store(cache)
+		before := kindOther
+		if beginning || !p.begins {
+			before = kindNone
 		}
-		end, ok, known := p.automaton.find(cache, text, beginning || !p.begins)
-		if a.set.automata.Load() > maxAutomataBytes {
-			a.set.forgetAutomata()
-		}
-		if known {
-			return end, ok
+		if matched, known := a.find(p, text, before); known {
+			return matched
 		}
 	}
-	return len(text), p.at(beginning).MatchString(text)
+	return p.at(beginning).MatchString(text)
+}
+
+// goesOn reports whether a match may stand in text[from:], which is not empty before.
+func (a *analysis) goesOn(p *pattern, text string, from int) bool {
+	if a.exhaustive {
+		return true
+	}
+	r, _ := utf8.DecodeLastRuneInString(text[:from])
+	matched, known := a.find(p, text[from:], kindOfRune(r))
+	return matched || !known
+}
+
+func (a *analysis) find(p *pattern, text string, before charKind) (matched, known bool) {
+	p.automatonOnce.Do(func() { p.automaton = newAutomaton(p.expanded()) })
+	cache := p.cache.Load()
+	if cache == nil {
+		cache = p.automaton.newCache(&a.set.automata)
+		p.cache.Store(cache)
+	}
+	matched, known = p.automaton.find(cache, text, before)
+	if a.set.automata.Load() > maxAutomataBytes {
+		a.set.forgetAutomata()
+	}
+	return matched, known
 }
 
 // forgetAutomata drops all states. Who is at work with some goes on with them.

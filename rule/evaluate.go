@@ -27,7 +27,7 @@ func (a *analysis) evaluate(alt *alternative, span Span) (best outcome) {
 	if span == SpanTool {
 		span = SpanField
 	}
-	a.eachMatch(alt, span, func(m match) bool {
+	a.eachMatch(alt, span, nil, func(m match) bool {
 		if a.excused(alt.unless, m) || a.excused(alt.rule.unless, m) {
 			return true
 		}
@@ -41,20 +41,22 @@ func (a *analysis) evaluate(alt *alternative, span Span) (best outcome) {
 	return best
 }
 
-func (a *analysis) eachMatch(alt *alternative, span Span, yield func(match) bool) {
+// eachMatch calls yield for the places where an alternative's conditions hold. Units
+// that are not wanted may be passed over, see eachRegexp.
+func (a *analysis) eachMatch(alt *alternative, span Span, wanted func(unit int) bool, yield func(match) bool) {
 	if len(alt.conditions) == 1 {
-		a.eachOf(alt.conditions[0], span, yield)
+		a.eachOf(alt.conditions[0], span, wanted, yield)
 		return
 	}
 	a.eachJoint(alt, span, yield)
 }
 
-func (a *analysis) eachOf(c *condition, span Span, yield func(match) bool) {
+func (a *analysis) eachOf(c *condition, span Span, wanted func(unit int) bool, yield func(match) bool) {
 	if c.near != nil {
 		a.eachNear(c.near, span, yield)
 		return
 	}
-	a.eachRegexp(c.regex, span, nil, yield)
+	a.eachRegexp(c.regex, span, wanted, yield)
 }
 
 // eachJoint gives the stretches in which all conditions of an alternative hold, one
@@ -89,7 +91,11 @@ func (a *analysis) eachJoint(alt *alternative, span Span, yield func(match) bool
 	for i, c := range alt.conditions {
 		if c.near == nil && !find(i, func(unit int) bool {
 			for j, matches := range first {
-				if _, ok := matches[unit]; matches != nil && j != i && !ok {
+				_, ok := matches[unit]
+				switch {
+				case j == i && ok && span != SpanPair: // what stands in a pair may be of the next one, too
+					return false
+				case j != i && !ok && matches != nil:
 					return false
 				}
 			}

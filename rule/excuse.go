@@ -111,7 +111,7 @@ func (a *analysis) matchesIn(p *pattern, windows []window, where extent) bool {
 		if from > to {
 			continue
 		}
-		if _, ok := a.matches(p, a.text[from:to], from == where.start); ok {
+		if a.matches(p, a.text[from:to], from == where.start) {
 			return true
 		}
 	}

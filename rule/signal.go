@@ -19,7 +19,8 @@ type sighting struct{ rule, sentence int }
 // answer, each once for its rule.
 func (m *matcher) sight(alt *alternative) {
 	r := alt.rule
-	m.text.eachMatch(alt, SpanSentence, func(x match) bool {
+	wanted := func(sentence int) bool { return !m.sighted[sighting{r.index, sentence}] }
+	m.text.eachMatch(alt, SpanSentence, wanted, func(x match) bool {
 		at := sighting{r.index, m.text.sentenceAt(x.start)}
 		if m.sighted[at] || m.text.excused(alt.unless, x) || m.text.excused(r.unless, x) {
 			return true

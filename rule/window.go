@@ -51,7 +51,7 @@ func (a *analysis) mayMatch(p *pattern) bool {
 }
 
 // eachRegexp calls yield for the matches of a pattern in each unit of the span that is
-// wanted; wanted may be nil.
+// wanted; wanted may be nil, and is asked again after each match.
 func (a *analysis) eachRegexp(p *pattern, span Span, wanted func(unit int) bool, yield func(match) bool) {
 	if !a.mayMatch(p) {
 		return
@@ -63,23 +63,29 @@ func (a *analysis) eachRegexp(p *pattern, span Span, wanted func(unit int) bool,
 		}
 		text := a.text[w.start:w.end]
 		beginning := w.start == units[w.unit].start
-		if !a.exhaustive {
-			if _, ok := a.matches(p, text, beginning); !ok {
-				continue
-			}
-		}
-		re := p.at(beginning)
-		// Most callers want one match only.
-		at := re.FindStringIndex(text)
-		if at == nil {
+		if !a.exhaustive && !a.matches(p, text, beginning) {
 			continue
 		}
-		if !yield(match{extent: extent{w.start + at[0], w.start + at[1]}}) {
-			return
-		}
-		for _, at := range re.FindAllStringIndex(text, -1)[1:] {
-			if !yield(match{extent: extent{w.start + at[0], w.start + at[1]}}) {
+		// Most callers want one match only, and most windows have no more: others are
+		// looked for a few at a time.
+		re := p.at(beginning)
+		at := re.FindStringIndex(text)
+		found := [][]int{at}
+		for n, known := 0, 1; at != nil; n++ {
+			if n == len(found) {
+				if n < known || !a.goesOn(p, text, found[n-1][1]) {
+					break
+				}
+				known *= 8
+				if found = re.FindAllStringIndex(text, known); n == len(found) {
+					break
+				}
+			}
+			if !yield(match{extent: extent{w.start + found[n][0], w.start + found[n][1]}}) {
 				return
+			}
+			if wanted != nil && !wanted(w.unit) {
+				break
 			}
 		}
 	}
