@@ -104,7 +104,8 @@ func detectionDocument(results []result, set *rule.Set) []byte {
 	p("## Own cases")
 	p("")
 	p("By language. Who writes rules reads the *seen* part only (`testdata/detection/README.md`); 49 English attacks were read before")
-	p("the corpus was parted, 20 of which are now in the unseen part: its English figure is too good.")
+	p("the corpus was parted, 20 of which are now in the unseen part: its English figure is too good. Of the other languages' unseen")
+	p("part no case was opened, but the totals of this table were looked at while rules were written, so they are mildly too good too.")
 	for _, part := range []string{"seen", "unseen"} {
 		p("")
 		p("| %s | attacks | E001 found | E001 high | honest tools | high | medium |", part)
