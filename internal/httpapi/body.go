@@ -117,10 +117,15 @@ var errTooLong = errors.New("the body is longer than the limit")
 // fill reads to the end. A body of limit bytes has its end behind the last one, so
 // one byte more than limit is asked for.
 func (b *body) fill(source io.Reader, limit int64) error {
-	if err := b.hold(firstChunk); err != nil {
+	if limit <= smallBody {
+		// The number of connections bounds these. They come from callers without a key
+		// too, who must not use up what lists are read into.
+		b.bytes = make([]byte, 0, limit+1)
+	} else if err := b.hold(firstChunk); err != nil {
 		return err
+	} else {
+		b.bytes = chunks.Get().(*[firstChunk]byte)[:0]
 	}
-	b.bytes = chunks.Get().(*[firstChunk]byte)[:0]
 	for {
 		if len(b.bytes) == cap(b.bytes) {
 			if err := b.grow(); err != nil {

@@ -255,3 +255,31 @@ func TestResponsesAreASCII(t *testing.T) {
 		}
 	}
 }
+
+// Keys of every length and form are refused alike: no length, no byte and no header of
+// its own makes the check fail in another way.
+func TestCaseG10_KeysOfEveryForm(t *testing.T) {
+	f := newFixture(t, fixtureConfig{})
+	key := f.key(t, registry.NewKey{})
+	for _, wrong := range []string{
+		"a", "tm_", key + "1", key[:len(key)-1], key[1:], strings.ToUpper(key), "éééééééééé", "\xff\xfe", strings.Repeat("x", 30_000),
+		key + "," + key, strings.Replace(key, "tm_", "tn_", 1), "null", "' OR 1=1 --",
+	} {
+		w := f.ask(http.MethodPost, pathScan, wrong, clean)
+		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "invalid_api_key") || strings.Contains(w.Body.String(), key) {
+			t.Errorf("%.60q: %d %s", wrong, w.Code, w.Body)
+		}
+	}
+	for _, none := range []string{"", " "} {
+		r := httptest.NewRequest(http.MethodPost, pathScan, strings.NewReader(clean))
+		r.Header["X-Api-Key"] = []string{none}
+		w := httptest.NewRecorder()
+		f.api.ServeHTTP(w, r)
+		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "missing_api_key") {
+			t.Errorf("%q: %d %s", none, w.Code, w.Body)
+		}
+	}
+	if w := f.ask(http.MethodPost, pathScan, key, clean); w.Code != http.StatusOK {
+		t.Errorf("the right key: %d %s", w.Code, w.Body)
+	}
+}
