@@ -3,9 +3,23 @@ package scan
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/toolmark/toolmark"
 )
+
+// onlySigns reports whether a stretch of a text, in code points, has no letter, digit or
+// ASCII sign: emoji, joiners, tags. Whether those hide something is textcheck's to say,
+// which knows flags and emoji sequences; the pack's rules fire on every tag character.
+func onlySigns(text string, start, end int) bool {
+	from := toolmark.ByteOffset(text, start)
+	for _, r := range text[from : from+toolmark.ByteOffset(text[from:], end-start)] {
+		if r < 0x80 && r > ' ' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return true
+}
 
 // checkCommunity reports the rules of the community pack that match (E003): one
 // finding a rule, medium or info, never more. Names are not given to the pack: its
@@ -30,6 +44,9 @@ func checkCommunity(s *Scanner, sub *subject, stop func() bool) bool {
 		r := match.Rule
 		severity := min(r.Grade(), toolmark.Medium) // advisory, whatever the pack says
 		f := &sub.collected[from[match.Text]]
+		if !sub.hidden[from[match.Text]].Hidden() && onlySigns(f.text, match.Start, match.End) {
+			continue
+		}
 		sub.findings = append(sub.findings, sub.finding(toolmark.CodeCommunity, severity,
 			surfaceNouns[f.surface]+" matches a community rule", toolmark.CommunityDetails{
 				RuleID: r.ID, Title: r.Title, ATRSeverity: r.Severity, Maturity: r.Maturity, Confidence: r.Confidence,
