@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/internal/access"
 	"github.com/toolmark/toolmark/internal/registry"
 )
@@ -35,55 +34,6 @@ type AccessAdmin interface {
 	RemoveAccess(ctx context.Context, id string) error
 }
 
-// wireKey is a key as the admin API shows it; the key itself only where it is made.
-type wireKey struct {
-	APIKey     string        `json:"api_key,omitempty"`
-	ID         string        `json:"id"`
-	Account    string        `json:"account"`
-	Name       toolmark.Text `json:"name"`
-	Hint       string        `json:"hint"`
-	Plan       toolmark.Text `json:"plan"`
-	Scopes     []string      `json:"scopes"`
-	PerMinute  *int64        `json:"per_minute"`
-	Monthly    *int64        `json:"monthly"`
-	SpendLimit *int64        `json:"spend_limit"`
-	Credits    *int64        `json:"credits"`
-	CreatedAt  string        `json:"created_at"`
-	ExpiresAt  *string       `json:"expires_at"`
-	RevokedAt  *string       `json:"revoked_at"`
-	// Used and what is left are known of keys that exist already.
-	Used        *int64 `json:"requests_used,omitempty"`
-	CreditsLeft *int64 `json:"credits_left,omitempty"`
-}
-
-func newWireKey(k *registry.Key) wireKey {
-	w := wireKey{
-		ID: k.ID, Account: k.Account, Name: toolmark.Text(k.Name), Hint: k.Hint, Plan: toolmark.Text(k.Plan), Scopes: []string{},
-		PerMinute: k.Limits.PerMinute, Monthly: k.Limits.PerMonth, SpendLimit: k.Limits.Spend, Credits: k.Credits,
-		CreatedAt: k.Created.UTC().Format(time.RFC3339), ExpiresAt: moment(k.Expires), RevokedAt: moment(k.Revoked),
-	}
-	for _, s := range k.Scopes {
-		w.Scopes = append(w.Scopes, string(s))
-	}
-	return w
-}
-
-func (a *API) stateOf(k *registry.KeyState) wireKey {
-	w := newWireKey(&k.Key)
-	usage := k.Meter.Usage(a.now())
-	w.Used, w.CreditsLeft = &usage.RequestsUsed, usage.Credits
-	return w
-}
-
-// moment gives a time as RFC 3339, or null for none.
-func moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(time.RFC3339)
-	return &text
-}
-
 func (a *API) createKey(x *exchange) error {
 	v, err := x.readObject()
 	if err != nil {
@@ -91,7 +41,7 @@ func (a *API) createKey(x *exchange) error {
 	}
 	var list faults
 	n := registry.NewKey{
-		Account: list.optional(v, "account"), Name: list.optional(v, "name"), Plan: list.optional(v, "plan"),
+		Account: list.optional(v, "account_id"), Name: list.optional(v, "name"), Plan: list.optional(v, "plan"),
 		Limits:  access.Limits{PerMinute: list.limit(v, "per_minute"), PerMonth: list.limit(v, "monthly"), Spend: list.limit(v, "spend_limit")},
 		Credits: list.limit(v, "credits"),
 	}
@@ -101,7 +51,7 @@ func (a *API) createKey(x *exchange) error {
 			list.add(faultValue, "expires_at is a time as RFC 3339 writes it, such as 2027-01-31T00:00:00Z", "expires_at")
 		}
 	}
-	list.only(v, "account", "name", "plan", "scopes", "per_minute", "monthly", "spend_limit", "credits", "expires_at")
+	list.only(v, "account_id", "name", "plan", "scopes", "per_minute", "monthly", "spend_limit", "credits", "expires_at")
 	if err := list.failure(); err != nil {
 		return err
 	}
@@ -109,10 +59,8 @@ func (a *API) createKey(x *exchange) error {
 	if err != nil {
 		return known(err)
 	}
-	w := newWireKey(&made.Key)
-	w.APIKey = made.Plain
 	x.Header().Set("Location", "/v1/admin/keys/"+made.ID)
-	return x.reply(http.StatusCreated, w)
+	return x.reply(http.StatusCreated, made.View(a.now()))
 }
 
 // pageSize is how many keys a page has.
@@ -126,19 +74,19 @@ func (a *API) listKeys(x *exchange) error {
 	limit := pageSize
 	if text := query.Get("limit"); text != "" {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > registry.MaxPage {
-			return badQuery(fmt.Sprintf("limit is a number from 1 to %d.", registry.MaxPage))
+			return badQuery(fmt.Sprintf("The limit is a number from 1 to %d.", registry.MaxPage))
 		}
 	}
-	keys, err := a.admin.ListKeys(x.r.Context(), query.Get("account"), query.Get("after"), limit)
+	keys, err := a.admin.ListKeys(x.r.Context(), query.Get("account_id"), query.Get("after"), limit)
 	if err != nil {
 		return known(err)
 	}
 	page := struct {
-		Keys []wireKey `json:"keys"`
-		Next *string   `json:"next"` // null: no further page
-	}{Keys: make([]wireKey, 0, len(keys))}
+		Keys []registry.KeyView `json:"keys"`
+		Next *string            `json:"next"` // null: no further page
+	}{Keys: make([]registry.KeyView, 0, len(keys))}
 	for i := range keys {
-		page.Keys = append(page.Keys, a.stateOf(&keys[i]))
+		page.Keys = append(page.Keys, keys[i].View(a.now()))
 	}
 	if len(keys) == limit {
 		page.Next = &keys[limit-1].ID
@@ -169,7 +117,7 @@ func (a *API) showKey(x *exchange) error {
 	if err != nil {
 		return known(err)
 	}
-	return x.reply(http.StatusOK, a.stateOf(&key))
+	return x.reply(http.StatusOK, key.View(a.now()))
 }
 
 // revokeKey answers DELETE; the key stays in the list, with the time of its end.
@@ -182,29 +130,7 @@ func (a *API) revokeKey(x *exchange) error {
 	if err != nil {
 		return known(err)
 	}
-	return x.reply(http.StatusOK, a.stateOf(&key))
-}
-
-// wireRule is an entry of an access list.
-type wireRule struct {
-	ID        string        `json:"id"`
-	Account   *string       `json:"account"` // null: the whole service
-	Action    string        `json:"action"`
-	Kind      string        `json:"kind"`
-	Value     toolmark.Text `json:"value"`
-	Note      toolmark.Text `json:"note"`
-	CreatedAt string        `json:"created_at"`
-}
-
-func newWireRule(r *registry.Rule) wireRule {
-	w := wireRule{
-		ID: r.ID, Action: string(r.Action), Kind: string(r.Kind), Value: toolmark.Text(r.Value),
-		Note: toolmark.Text(r.Note), CreatedAt: r.Created.UTC().Format(time.RFC3339),
-	}
-	if r.Account != "" {
-		w.Account = &r.Account
-	}
-	return w
+	return x.reply(http.StatusOK, key.View(a.now()))
 }
 
 func (a *API) addAccess(x *exchange) error {
@@ -216,8 +142,8 @@ func (a *API) addAccess(x *exchange) error {
 	rule := access.Rule{
 		Action: access.Action(list.required(v, "action")), Kind: access.Kind(list.required(v, "kind")), Value: list.required(v, "value"),
 	}
-	account, note := list.optional(v, "account"), list.optional(v, "note")
-	list.only(v, "action", "kind", "value", "account", "note")
+	account, note := list.optional(v, "account_id"), list.optional(v, "note")
+	list.only(v, "action", "kind", "value", "account_id", "note")
 	if err := list.failure(); err != nil {
 		return err
 	}
@@ -225,7 +151,7 @@ func (a *API) addAccess(x *exchange) error {
 	if err != nil {
 		return known(err)
 	}
-	return x.reply(http.StatusCreated, newWireRule(&added))
+	return x.reply(http.StatusCreated, added.View())
 }
 
 func (a *API) listAccess(x *exchange) error {
@@ -233,15 +159,15 @@ func (a *API) listAccess(x *exchange) error {
 	if err != nil {
 		return badQuery("The query cannot be read.")
 	}
-	rules, err := a.admin.ListAccess(x.r.Context(), query.Get("account"))
+	rules, err := a.admin.ListAccess(x.r.Context(), query.Get("account_id"))
 	if err != nil {
 		return known(err)
 	}
 	answer := struct {
-		Rules []wireRule `json:"rules"`
-	}{make([]wireRule, 0, len(rules))}
+		Rules []registry.RuleView `json:"rules"`
+	}{make([]registry.RuleView, 0, len(rules))}
 	for i := range rules {
-		answer.Rules = append(answer.Rules, newWireRule(&rules[i]))
+		answer.Rules = append(answer.Rules, rules[i].View())
 	}
 	return x.reply(http.StatusOK, answer)
 }

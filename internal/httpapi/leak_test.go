@@ -72,7 +72,7 @@ func TestNothingLeaks(t *testing.T) {
 		send("POST", "/"+secretText+"/"+key, key, body)
 		send(strings.ToUpper(secretText), pathScan, key, body)
 		send("GET", "/v1/admin/keys/"+key, key, "")
-		send("GET", "/v1/admin/keys?account="+secretText+"&after="+key, key, "")
+		send("GET", "/v1/admin/keys?account_id="+secretText+"&after="+key, key, "")
 		send("DELETE", "/v1/admin/access/"+secretText, key, "")
 		send("POST", "/v1/admin/keys", key, `{"name":"`+secretText+`"}`)
 		send("POST", "/v1/accounts/signup", key, `{"accept_terms":true}`)
