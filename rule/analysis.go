@@ -198,10 +198,19 @@ func (a *analysis) found(l *literal, at int) {
 		return
 	}
 	next := a.folded[at+len(l.text):] // with padding: never shorter than four bytes
+	// The byte before the one space that stands before the literal; 0 where it is not so.
+	previous := byte(0)
+	if at >= 2 && a.folded[at-1] == ' ' && !asciiGlue(a.folded[at-2]) {
+		previous = a.folded[at-2]
+	}
 	for n := l.atom; n > 0; {
 		number := n - 1
+		k := a.set.index.links[number]
+		n = k.next
+		if k.previous != previous && k.previous != 0 && previous != 0 {
+			continue
+		}
 		u := &a.set.index.atoms[number]
-		n = u.next
 		switch {
 		case (u.entry == nil || u.loose) && (left && u.left || right && u.right):
 		case u.entry == nil:
@@ -215,9 +224,12 @@ func (a *analysis) found(l *literal, at int) {
 	}
 	for n := l.phrase; n > 0; {
 		number := n - 1
-		u := &a.set.index.atoms[number]
-		n = u.next
-		if (next[0] != ' ' || next[1] == u.second || asciiGlue(next[1])) && !(left && u.left && u.loose) {
+		k := a.set.index.links[number]
+		n = k.next
+		if k.previous != previous && k.previous != 0 && previous != 0 || next[0] == ' ' && next[1] != k.second && !asciiGlue(next[1]) {
+			continue
+		}
+		if u := &a.set.index.atoms[number]; !(left && u.left && u.loose) {
 			a.phrase(number, u, at, extent{start, end})
 		}
 	}
@@ -497,18 +509,40 @@ func (a *analysis) runLengths() runLengths {
 	}
 	a.hasRuns, a.runs = true, runLengths{}
 	var now runLengths
-	for _, r := range a.text {
-		space := isPatternSpace(r)
-		for kind, is := range [...]bool{space, space || isGlue(r), isWordLike(r), !space} {
-			if !is {
-				now[kind] = 0
-			} else if now[kind]++; now[kind] > a.runs[kind] {
-				a.runs[kind] = now[kind]
-			}
+	for i := 0; i < len(a.text); {
+		kinds := asciiRuns[a.text[i]&0x7f]
+		size := 1
+		if a.text[i] >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(a.text[i:])
+			kinds = runsOf(r)
+		}
+		i += size
+		for kind, in := range kinds {
+			now[kind] = (now[kind] + 1) * in
+			a.runs[kind] = max(a.runs[kind], now[kind])
 		}
 	}
 	return a.runs
 }
+
+// runsOf has 1 for each kind of run that a character may stand in.
+func runsOf(r rune) (kinds runLengths) {
+	space := isPatternSpace(r)
+	for kind, is := range [...]bool{runOfSpace: space, runOfGlue: space || isGlue(r), runOfWord: isWordLike(r), runOfSolid: !space} {
+		if is {
+			kinds[kind] = 1
+		}
+	}
+	return kinds
+}
+
+var asciiRuns = func() (table [utf8.RuneSelf]runLengths) {
+	for c := range table {
+		table[c] = runsOf(rune(c))
+	}
+	return table
+}()
 
 var quotePairs = map[rune]rune{
 	'"': '"', '“': '”', '„': '“', '«': '»', '‘': '’', '`': '`', '「': '」', '『': '』', '\'': '\'', '»': '«',

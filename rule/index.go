@@ -25,6 +25,7 @@ import (
 type index struct {
 	literals []literal
 	atoms    []atom
+	links    []link    // of the atoms
 	sets     [][]int32 // the atoms of each set
 	start    filter    // of all literals
 	inside   filter    // of those that may stand inside a word
@@ -80,6 +81,15 @@ type atom struct {
 	// left and right: only where no character of \w stands on that side of it, if it
 	// begins, or ends, with one.
 	left, right bool
+}
+
+// link is what is asked of an atom first, in little memory: most atoms of a literal are
+// phrases, and most of these are not there.
+type link struct {
+	next int32 // atom of the same literal, plus one
+	// second is the atom's, previous the last byte of the word before the key; 0: it may
+	// be any.
+	second, previous byte
 }
 
 // padding stands behind the text, so that four bytes can be read anywhere; no UTF-8
@@ -160,6 +170,14 @@ func (x *index) add(set int32, identity, text string, a atom) {
 // build makes the tables, once all literals are there.
 func (x *index) build() {
 	x.numbers, x.known = nil, nil
+	x.links = make([]link, len(x.atoms))
+	for i := range x.atoms {
+		a := &x.atoms[i]
+		x.links[i] = link{next: a.next, second: a.second}
+		if a.entry != nil {
+			x.links[i].previous = a.entry.previousByte()
+		}
+	}
 	small := 0
 	for i := range x.literals {
 		if len(x.literals[i].text) < 4 {
