@@ -44,16 +44,14 @@ func resolve(components map[string]any, v any) map[string]any {
 	return object(object(components[kind])[name])
 }
 
-// content gives the schema of the JSON a body or response has.
+// content gives the schema of the JSON that a body or response has, or its media type
+// where that is another.
 func content(v map[string]any) docsType {
-	for _, media := range sorted(object(v["content"])) {
-		m := object(object(v["content"])[media])
-		if s := object(m["schema"]); s != nil {
-			return typeOf(s)
-		}
-		return docsType{Text: media}
+	media := object(v["content"])
+	if s := object(object(media["application/json"])["schema"]); s != nil {
+		return typeOf(s)
 	}
-	return docsType{}
+	return docsType{Text: strings.Join(sorted(media), " or ")}
 }
 
 func fields(s map[string]any) []docsField {

@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A body that comes too slowly ends with 408, and a header with nothing.
+func TestSlowClients(t *testing.T) {
+	l := serveLive(t, fixtureConfig{change: func(c *Config) { c.BodyTimeout = 300 * time.Millisecond }}, Listen{HeaderTimeout: 300 * time.Millisecond})
+	w := l.dial(t)
+	w.post(l.key, w.length(int64(len(clean))))
+	for i := range 6 {
+		w.send(clean[i : i+1])
+		time.Sleep(60 * time.Millisecond)
+	}
+	w.want(http.StatusRequestTimeout, "request_timeout")
+	w.closed()
+
+	w = l.dial(t)
+	w.send("POST " + pathScan + " HTTP/1.1\r\nHost: h\r\n")
+	w.closed()
+	if n := l.used(t); n != 0 {
+		t.Errorf("%d scans counted, not 0", n)
+	}
+	// A slow scan is not a slow body: its client must not seem to have gone.
+	b := &blocking{started: make(chan struct{}, 1), release: make(chan struct{}), inner: testScanner(t, 0, nil)}
+	l = serveLive(t, fixtureConfig{scanner: b, change: func(c *Config) { c.BodyTimeout = 300 * time.Millisecond }}, Listen{})
+	w = l.dial(t)
+	w.post(l.key, w.length(int64(len(clean))))
+	w.send(clean)
+	<-b.started
+	time.Sleep(500 * time.Millisecond)
+	close(b.release)
+	w.want(http.StatusOK, `"ok":true`)
+}
+
+// A client that hangs up ends its scan, which is then not counted.
+func TestHangUp(t *testing.T) {
+	b := &blocking{started: make(chan struct{}, 1), release: make(chan struct{}), inner: testScanner(t, 0, nil)}
+	l := serveLive(t, fixtureConfig{scanner: b}, Listen{})
+	w := l.dial(t)
+	w.post(l.key, w.length(int64(len(clean))))
+	w.send(clean)
+	<-b.started
+	if n := l.used(t); n != 1 {
+		t.Errorf("%d scans counted while one runs, not 1", n)
+	}
+	if err := w.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); l.used(t) != 0; {
+		if time.Now().After(end) {
+			t.Fatal("the scan of a client that left stays counted")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// More than may run and wait is answered 503, and the service goes on.
+func TestOverload(t *testing.T) {
+	b := &blocking{started: make(chan struct{}, 4), release: make(chan struct{}), inner: testScanner(t, 0, nil)}
+	l := serveLive(t, fixtureConfig{scanner: b, change: func(c *Config) {
+		c.Concurrency, c.Queue, c.QueueWait = 1, 1, 300*time.Millisecond
+	}}, Listen{})
+	send := func() *wire {
+		w := l.dial(t)
+		w.post(l.key, w.length(int64(len(clean))))
+		w.send(clean)
+		return w
+	}
+	running := send()
+	<-b.started
+	waiting := send() // gets no turn in time
+	if r := waiting.want(http.StatusServiceUnavailable, "overloaded"); r.Header.Get("Retry-After") == "" {
+		t.Error("503 without Retry-After")
+	}
+	for end := time.Now().Add(10 * time.Second); ; { // of two, one waits and one is too many
+		one, two := send(), send()
+		_, first := one.answer()
+		_, second := two.answer()
+		if strings.Contains(first+second, "too many scans are waiting") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("nobody was too many: %s %s", first, second)
+		}
+	}
+	close(b.release)
+	running.want(http.StatusOK, `"ok":true`)
+	w := send()
+	w.want(http.StatusOK, `"ok":true`)
+}
+
+// Connections that do nothing do not keep others out.
+func TestConnectionLimit(t *testing.T) {
+	l := serveLive(t, fixtureConfig{}, Listen{MaxConnections: 4})
+	var idle []*wire
+	for range 12 {
+		w := l.dial(t)
+		idle = append(idle, w)
+	}
+	w := l.dial(t)
+	w.post(l.key, w.length(int64(len(clean))))
+	w.send(clean)
+	w.want(http.StatusOK, `"ok":true`)
+	idle[0].closed()
+}
+
+// A service that is told to stop answers what it has begun.
+func TestDrain(t *testing.T) {
+	b := &blocking{started: make(chan struct{}, 1), release: make(chan struct{}), inner: testScanner(t, 0, nil)}
+	l := serveLive(t, fixtureConfig{scanner: b}, Listen{})
+	w := l.dial(t)
+	w.post(l.key, w.length(int64(len(clean))))
+	w.send(clean)
+	<-b.started
+	stopped := make(chan error, 1)
+	go func() { stopped <- l.stop() }()
+	for end := time.Now().Add(5 * time.Second); ; {
+		conn, err := net.Dial("tcp", l.addr)
+		if err != nil {
+			break // no longer listening
+		}
+		_ = conn.Close()
+		if time.Now().After(end) {
+			t.Fatal("a service that stops still takes connections")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	close(b.release)
+	w.want(http.StatusOK, `"ok":true`)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+// A scan that does not end within the time to drain is cut off, and that is an error.
+func TestDrainTimeout(t *testing.T) {
+	b := &blocking{started: make(chan struct{}, 1), release: make(chan struct{}), inner: testScanner(t, 0, nil)}
+	l := serveLive(t, fixtureConfig{scanner: b}, Listen{Drain: 100 * time.Millisecond})
+	w := l.dial(t)
+	w.post(l.key, w.length(int64(len(clean))))
+	w.send(clean)
+	<-b.started
+	if err := l.stop(); err == nil {
+		t.Error("a request was cut off, and nobody says so")
+	}
+	w.closed()
+}
+
+// The one thing that is not ours to answer still gets our answer's form: OPTIONS *.
+func TestOptionsStar(t *testing.T) {
+	l := serveLive(t, fixtureConfig{}, Listen{})
+	w := l.dial(t)
+	w.send("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n")
+	if r := w.want(http.StatusNoContent, ""); r.Header.Get("X-Request-Id") == "" || r.Header.Get("Allow") == "" {
+		t.Errorf("%v", r.Header)
+	}
+	w.send("HEAD /docs HTTP/1.1\r\nHost: h\r\n\r\n")
+	response, err := http.ReadResponse(w.r, &http.Request{Method: http.MethodHead})
+	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 1000 {
+		t.Errorf("%v, %v", response, err)
+	}
+	_ = response.Body.Close()
+	w.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+	w.want(http.StatusOK, "ok") // HEAD sent no body
+}
