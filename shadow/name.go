@@ -22,7 +22,8 @@ const (
 // what it looked for, so it is for one scan and not for several goroutines.
 type Names struct {
 	own      map[string]bool  // normalised names of this server's tools
-	members  map[string]bool  // normalised names of the members in this server's tools: parameters, fields
+	tools    []toolmark.Tool  // this server's
+	members  map[string]bool  // normalised names of the members in them: parameters, fields; nil until asked for
 	others   []other          // in the order given
 	byNorm   map[string][]int // normalised name → others
 	bySkel   map[string][]int // skeleton → others
@@ -41,13 +42,12 @@ type other struct {
 // servers than with one.
 func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 	n := &Names{
-		own: make(map[string]bool, len(tools)), members: map[string]bool{},
+		own: make(map[string]bool, len(tools)), tools: tools,
 		byNorm: map[string][]int{}, bySkel: map[string][]int{}, byLength: map[int][]int{}, near: map[string][]int{},
 		server: map[string]bool{}, slips: map[slipKey]int{},
 	}
 	for i := range tools {
 		n.own[textcheck.NormalName(tools[i].Name)] = true
-		n.addMembers(tools[i].Tree)
 	}
 	for _, server := range others {
 		n.server[textcheck.NormalName(server.Name)] = true
@@ -67,6 +67,18 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 		}
 	}
 	return n
+}
+
+// member reports whether a normalised name is that of a member of this server's tools.
+// Few lists have a text in which it matters, so they are read when first asked for.
+func (n *Names) member(norm string) bool {
+	if n.members == nil {
+		n.members = map[string]bool{}
+		for i := range n.tools {
+			n.addMembers(n.tools[i].Tree)
+		}
+	}
+	return n.members[norm]
 }
 
 // addMembers notes the names of parameters and fields, and the values that they may

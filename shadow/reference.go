@@ -211,10 +211,22 @@ func (ref *reference) finding(tool string, index int, pointer string, reading *t
 
 func (n *Names) references(text string) []reference {
 	var found []reference
+	lowered := strings.ToLower(text)
 	for _, s := range sentences(text) {
-		marked, mentions := n.mark(text, s)
+		sentence := text[s.start:s.end]
+		var lower string
+		if len(lowered) == len(text) { // else some letter has another length in lower case
+			lower = lowered[s.start:s.end]
+		} else {
+			lower = strings.ToLower(sentence)
+		}
+		var marked string
+		var mentions []mention
+		if len(n.others) > 0 || swaysUnknown(lower) {
+			marked, mentions = n.mark(text, s)
+		}
 		if len(mentions) == 0 {
-			if at := collectively(text[s.start:s.end]); at != nil {
+			if at := collectively(sentence, lower); at != nil {
 				found = append(found, reference{tool: toolmark.WholeList, alters: true, start: s.start + at[0], end: s.start + at[1]})
 			}
 			continue
@@ -247,8 +259,22 @@ func (n *Names) references(text string) []reference {
 	return found
 }
 
-func collectively(sentence string) []int {
-	lower := strings.ToLower(sentence)
+// swaysUnknown reports whether a sentence in lower case has the words of some pattern
+// that holds for tools of servers we do not know, or names a server (see serverName).
+// Without them its names do not matter.
+func swaysUnknown(lower string) bool {
+	if strings.Contains(lower, "server.") || strings.Contains(lower, "mcp") {
+		return true
+	}
+	for i := range sways() {
+		if sw := &sways()[i]; !sw.known && hasAll(lower, sw.needs) {
+			return true
+		}
+	}
+	return false
+}
+
+func collectively(sentence, lower string) []int {
 	if !hasAny(lower, []string{"tool", "server", "function"}) || !hasAny(lower, []string{"behavio", "working", "output", "call", "recipient", "argument"}) {
 		return nil
 	}

@@ -50,10 +50,27 @@ func Confusable(a, b string) bool {
 	return Skeleton(a) == Skeleton(b) || NameSkeleton(a) == NameSkeleton(b)
 }
 
+// isNormalName reports whether NormalName would change nothing: lower-case ASCII letters
+// and digits with single underscores inside, which most names are.
+func isNormalName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+		case c == '_' && i > 0 && i+1 < len(s) && s[i-1] != '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // NormalName gives the form in which clients may take two names for one: NFKC, case
 // folded, invisible characters removed, each run of - _ . and white space one
 // underscore, none at the ends. A name of other scripts keeps its letters.
 func NormalName(s string) string {
+	if isNormalName(s) {
+		return s
+	}
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 && !isSpace(r) || r == 0x7f || r >= 0x80 && isInvisible(r, props(r)) {
 			return -1
