@@ -103,8 +103,8 @@ const (
 	// maxAutomataBytes is about the most bytes of the states of a Set.
 	maxAutomataBytes = 32 << 20
 	// freeStates and bytesPerState bound the new states of one stretch.
-	freeStates    = 64
-	bytesPerState = 2
+	freeStates    = 32
+	bytesPerState = 8
 )
 
 // newAutomaton makes the automaton of a pattern.
