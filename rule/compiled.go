@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"maps"
-
 	"slices"
 
 	"github.com/toolmark/toolmark"

@@ -66,10 +66,6 @@ func load(tb testing.TB, texts ...string) *Set {
 	return s
 }
 
-func field(text string) Field {
-	return newField(toolmark.SurfaceDescription, "/description", text)
-}
-
 // raw is a field with the text as sent as its only reading.
 func raw(surface toolmark.Surface, text string) Field {
 	f := newField(surface, "/x", text)

@@ -78,8 +78,12 @@ func TestGrade(t *testing.T) {
 		maturity, confidence string
 		want                 toolmark.Severity
 	}{
-		{"stable", "high", toolmark.Medium}, {"test", "high", toolmark.Medium}, {"experimental", "high", toolmark.Info},
-		{"draft", "high", toolmark.Info}, {"stable", "medium", toolmark.Info}, {"test", "low", toolmark.Info},
+		{"stable", "high", toolmark.Medium},
+		{"test", "high", toolmark.Medium},
+		{"experimental", "high", toolmark.Info},
+		{"draft", "high", toolmark.Info},
+		{"stable", "medium", toolmark.Info},
+		{"test", "low", toolmark.Info},
 	} {
 		p := ruleSet(t, written("A", "status: stable\nseverity: critical\nmaturity: "+test.maturity+"\ntags: {confidence: "+test.confidence+"}", whale))
 		if got := p.Rules()[0].Grade(); got != test.want {

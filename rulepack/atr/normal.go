@@ -113,7 +113,8 @@ var lookalikes = func() map[rune]byte {
 	for _, pair := range []struct{ from, to string }{
 		{"аеорсхуіѕјһԁԛɡнкмтв", "aeopcxyisjhdqghkmtb"},
 		{"АВЕКМНОРСТХУІЈЅ", "ABEKMHOPCTXYIJS"},
-		{"ορανκ", "opavk"}, {"ε", "e"},
+		{"ορανκ", "opavk"},
+		{"ε", "e"},
 		{"ΑΒΕΖΗΙΚΜΝΟΡΤΧΥ", "ABEZHIKMNOPTXY"},
 		{"ıǀո", "iln"},
 	} {

@@ -79,6 +79,7 @@ func (r *ruleFile) runs() bool {
 }
 
 func (r *ruleFile) any() bool { return r.Detection.Condition == "any" || r.Detection.Condition == "or" }
+
 func (r *ruleFile) all() bool {
 	return r.Detection.Condition == "all" || r.Detection.Condition == "and"
 }
