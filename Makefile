@@ -33,6 +33,8 @@ check: ## what a change must pass before it is sent
 
 bench: build ## the figures of docs/performance.md, as ratios in one run
 	go run ./internal/bench -check
+	cd scan && GOMAXPROCS=1 go test -run xxx -bench 'ScanReal|ScanCorpus|HostileList' -benchtime 300ms .
+	go run ./internal/bench/load -binary $(CURDIR)/$(BIN)
 
 eval: ## detection on ../shared/corpus; writes docs/detection.md
 	go run ./internal/eval -shared $(SHARED)
