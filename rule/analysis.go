@@ -324,10 +324,8 @@ func (a *analysis) locate(set int, words []extent) {
 	w, s := 0, 0
 	hits := a.sets[set].hits
 	for _, e := range words {
-		// Starts ascend, so the walk only goes on.
-		for w+1 < len(positions) && int(positions[w+1].start) <= e.start {
-			w++
-		}
+		// Starts ascend, so the search only goes on.
+		w = lastUpTo(positions, w, int32(e.start))
 		first := w
 		if r, _ := utf8.DecodeRuneInString(a.text[e.start:]); !isWord(r) &&
 			w+1 < len(positions) && int(positions[w].start) < e.start && int(positions[w+1].start) < e.end {
@@ -341,8 +339,8 @@ func (a *analysis) locate(set int, words []extent) {
 		if len(positions) > 0 {
 			h.first, h.last = positions[first].units, positions[last].units+unitsAt(a.text, int(positions[last].start))
 		}
-		for s < len(sentences) && sentences[s].end <= e.start {
-			s++
+		if s < len(sentences) && sentences[s].end <= e.start {
+			s += sort.Search(len(sentences)-s, func(n int) bool { return sentences[s+n].end > e.start })
 		}
 		if s < len(sentences) && sentences[s].holds(e) {
 			h.sentence = int32(s)
@@ -350,6 +348,22 @@ func (a *analysis) locate(set int, words []extent) {
 		hits = append(hits, h)
 	}
 	a.sets[set].hits = hits
+}
+
+// lastUpTo gives the last of the positions from w on that starts at or before a byte, w
+// where none does: in steps that double, as the next one is near or far.
+func lastUpTo(positions []position, w int, at int32) int {
+	step := 1
+	for w+step < len(positions) && positions[w+step].start <= at {
+		w += step
+		step *= 2
+	}
+	for ; step > 0; step /= 2 {
+		if w+step < len(positions) && positions[w+step].start <= at {
+			w += step
+		}
+	}
+	return w
 }
 
 func unitsAt(text string, i int) int32 {
