@@ -48,11 +48,12 @@ type tiny struct {
 	literal int32  // plus one
 }
 
-// candidate is a literal of four bytes or more, with the next four of them: most
-// literals that begin alike differ there, and need not be looked up.
+// candidate is a literal of four bytes or more, with the first four and the next four of
+// them: most that are not there differ in these, and need not be looked up. Of those that
+// have no more bytes, literal is ^ of their number: they need not be compared, either.
 type candidate struct {
-	tail, mask uint32
-	literal    int32
+	head, tail, mask uint32
+	literal          int32
 }
 
 // literal is a folded text and who wants to know of it.
@@ -114,7 +115,7 @@ func (x *index) addEntry(set int32, e *entry) {
 		entry: e, second: e.secondByte(), right: e.plain(),
 		// A word of a script with spaces does not begin inside another; see match.
 		left: !e.parts[e.rarest].before && !startsDense(e.key()),
-	})
+	}, !e.parts[e.rarest].after)
 }
 
 // addLoose adds a word or phrase as it may stand in a regular expression.
@@ -124,17 +125,19 @@ func (x *index) addLoose(set int32, e *entry) {
 		x.addText(set, e.key(), left, right)
 		return
 	}
-	x.add(set, string([]byte{0, 4 | flag(left, 1)})+e.identity(), e.key(), atom{entry: e, loose: true, left: left, second: e.secondByte()})
+	x.add(set, string([]byte{0, 4 | flag(left, 1)})+e.identity(), e.key(), atom{entry: e, loose: true, left: left, second: e.secondByte()}, false)
 }
 
 // addText adds a text to a set.
 func (x *index) addText(set int32, text string, left, right bool) {
 	x.add(set, string([]byte{0, flag(left, 1) | flag(right, 2)})+text, text, atom{
 		left: left, right: right, spaced: strings.ContainsFunc(text, func(r rune) bool { return classOf(r) == classSpace }),
-	})
+	}, false)
 }
 
-func (x *index) add(set int32, identity, text string, a atom) {
+// add adds an atom to a set. It is closed where it is of no use before a letter that goes on
+// with the word, though its right does not say so.
+func (x *index) add(set int32, identity, text string, a atom, closed bool) {
 	if x.numbers == nil {
 		x.numbers, x.known = map[string]int32{}, map[string]int32{}
 	}
@@ -149,7 +152,7 @@ func (x *index) add(set int32, identity, text string, a atom) {
 			x.literals = append(x.literals, literal{text: text, left: true, right: true})
 		}
 		l := &x.literals[number]
-		l.left, l.right = l.left && a.left, l.right && a.right
+		l.left, l.right = l.left && a.left, l.right && (a.right || closed)
 		first := &l.atom
 		if a.second != 0 {
 			first = &l.phrase
@@ -218,13 +221,16 @@ func (x *index) fill(size int) {
 		if len(text) < 4 {
 			continue
 		}
-		c := candidate{literal: int32(i)}
+		c := candidate{head: key4([]byte(text[:4])), literal: int32(i)}
+		if len(text) <= 8 {
+			c.literal = ^c.literal
+		}
 		for j := 4; j < min(len(text), 8); j++ {
 			c.tail |= uint32(text[j]) << (8 * (j - 4))
 			c.mask |= 0xff << (8 * (j - 4))
 		}
 		// Each list is filled from its end; what was its end is then its beginning.
-		end := &x.slots[int(hash4(key4([]byte(text[:4]))))&(size-1)+1]
+		end := &x.slots[int(hash4(c.head))&(size-1)+1]
 		*end--
 		x.long[*end] = c
 	}
@@ -311,7 +317,7 @@ func (x *index) scan(a *analysis) {
 			x.scanTiny(a, key, i)
 		}
 		if h := hash4(key); f.long[h>>6]&(1<<(h&63)) != 0 {
-			x.scanLong(a, h, i)
+			x.scanLong(a, key, h, i)
 		}
 	}
 }
@@ -328,7 +334,7 @@ func (x *index) scanTiny(a *analysis, key uint32, at int) {
 	}
 }
 
-func (x *index) scanLong(a *analysis, hash uint32, at int) {
+func (x *index) scanLong(a *analysis, key, hash uint32, at int) {
 	slot := int(hash) & (len(x.slots) - 2)
 	var tail uint32
 	if rest := a.folded[at+4:]; len(rest) >= 4 {
@@ -340,11 +346,14 @@ func (x *index) scanLong(a *analysis, hash uint32, at int) {
 	}
 	for i := x.slots[slot]; i < x.slots[slot+1]; i++ {
 		c := &x.long[i]
-		if tail&c.mask != c.tail {
-			continue
-		}
-		if l := &x.literals[c.literal]; hasPrefix(a.folded[at:], l.text) {
-			a.found(l, at)
+		switch {
+		case c.head != key || tail&c.mask != c.tail:
+		case c.literal < 0:
+			a.found(&x.literals[^c.literal], at)
+		default:
+			if l := &x.literals[c.literal]; hasPrefix(a.folded[at:], l.text) {
+				a.found(l, at)
+			}
 		}
 	}
 }
