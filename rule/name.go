@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -32,8 +33,11 @@ func isName(surface toolmark.Surface, text string) bool {
 // where a capital letter starts a word, as in systemPrompt or SSHKey. It reports
 // whether that changed anything; if so, the text is now the words with spaces.
 func (a *analysis) splitNames() bool {
-	var out []byte
-	var back []int32
+	if !strings.ContainsFunc(a.text, func(r rune) bool { return r == '_' || r == '-' || r == '.' || unicode.IsUpper(r) }) {
+		return false
+	}
+	// Twice as much is more than enough.
+	out, back := make([]byte, 0, 2*len(a.text)), make([]int32, 0, 2*len(a.text)+1)
 	changed := false
 	for i, r := range a.text {
 		from := int32(a.reading(i))
