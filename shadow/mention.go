@@ -108,11 +108,11 @@ func (n *Names) classify(text string, s span, start, end int) (mention, byte) {
 		m.server, m.tool, m.known = head, tail, true
 		return m, 'f'
 	}
-	if o, ok := n.misspelt(norm, built || inQuotes); ok && !n.member(norm) {
+	if o, ok := n.misspelt(norm, built || inQuotes); ok && !n.member(token, norm) {
 		return m.of(o), 'f'
 	}
 	// A plain word that is no known tool's name is a word, whatever stands beside it.
-	if !built && !inQuotes || n.member(norm) || unlikely(token) {
+	if !built && !inQuotes || n.member(token, norm) || unlikely(token) {
 		return mention{}, 0
 	}
 	m.tool, m.called = token, beside(text, s, start, end)

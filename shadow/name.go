@@ -23,7 +23,7 @@ const (
 type Names struct {
 	own      map[string]bool  // normalised names of this server's tools
 	tools    []toolmark.Tool  // this server's
-	members  map[string]bool  // normalised names of the members in them: parameters, fields; nil until asked for
+	members  map[string]bool  // names of the members in them: parameters, fields; nil until asked for
 	others   []other          // in the order given
 	byNorm   map[string][]int // normalised name → others
 	bySkel   map[string][]int // skeleton → others
@@ -69,29 +69,30 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 	return n
 }
 
-// member reports whether a normalised name is that of a member of this server's tools.
-// Few lists have a text in which it matters, so they are read when first asked for.
-func (n *Names) member(norm string) bool {
+// member reports whether a token, or its normalised form, is the name of a member of
+// this server's tools. Not every list has a text in which it matters, so they are read
+// when first asked for.
+func (n *Names) member(token, norm string) bool {
 	if n.members == nil {
 		n.members = map[string]bool{}
 		for i := range n.tools {
 			n.addMembers(n.tools[i].Tree)
 		}
 	}
-	return n.members[norm]
+	return n.members[token] || n.members[norm]
 }
 
 // addMembers notes the names of parameters and fields, and the values that they may
 // take: a text that speaks of one speaks of no tool.
 func (n *Names) addMembers(v *toolmark.Value) {
 	if v.Kind == toolmark.KindString && len(v.Text) <= longestNear && !strings.ContainsAny(v.Text, " \n") {
-		n.members[textcheck.NormalName(v.Text)] = true
+		n.members[v.Text] = true
 	}
 	for i := range v.Items {
 		n.addMembers(&v.Items[i])
 	}
 	for i := range v.Members {
-		n.members[textcheck.NormalName(v.Members[i].Name)] = true
+		n.members[v.Members[i].Name] = true
 		n.addMembers(&v.Members[i].Value)
 	}
 }
