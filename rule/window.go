@@ -31,7 +31,8 @@ import (
 //
 // So what the pattern finds in a window is what it finds there in the unit, and it
 // finds nothing elsewhere. Where a bound is not known the window is the rest of the
-// unit: when in doubt, the slow path.
+// unit: when in doubt, the slow path. Whether it finds anything there is asked of an
+// automaton first (automaton.go).
 
 // windowBuffers are kept between texts.
 type windowBuffers struct {
