@@ -104,6 +104,10 @@ func (sub *subject) prepare(stop func() bool) bool {
 		c.tool(sub.tree, sub.scope)
 		sub.collected = c.fields
 	}
+	if sub.fields == nil {
+		sub.fields = make([]rule.Field, 0, len(sub.collected))
+		sub.hidden = make([]textcheck.Inspection, 0, len(sub.collected))
+	}
 	for i := len(sub.fields); i < len(sub.collected); i++ {
 		if stop() {
 			return false

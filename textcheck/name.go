@@ -78,6 +78,7 @@ func NormalName(s string) string {
 		return r
 	}, validUTF8(s))
 	var b strings.Builder
+	b.Grow(len(s))
 	gap := false
 	for _, r := range norm.NFKC.String(foldCase(norm.NFKC.String(s))) {
 		if r == '-' || r == '_' || r == '.' || isSpace(r) || r >= 0x80 && category(props(r)) == catPd {
