@@ -45,8 +45,9 @@ fuzz: ## every fuzz target for FUZZTIME
 oracle: build ## BODIES fresh bodies against CPython: 0 may differ
 	go run ./test/oracle/run -n $(BODIES) -binary $(BIN)
 
-generate: ## tables and documents that are made from data
-	go generate ./...
+generate: ## the compiled rules and docs/rules.md (Unicode tables: go generate ./textcheck)
+	go generate ./rulepack
+	go run ./internal/eval -rules-doc
 
 clean:
 	rm -rf bin
