@@ -32,3 +32,17 @@ func (r *Report) Worst() Severity {
 	}
 	return worst
 }
+
+// Unfinished reports whether something of the list was not scanned: the time ran out, or
+// a check failed on a tool (CodeUnscannable).
+func (r *Report) Unfinished() bool {
+	if r.Incomplete {
+		return true
+	}
+	for i := range r.Findings {
+		if r.Findings[i].Code == CodeUnscannable {
+			return true
+		}
+	}
+	return false
+}

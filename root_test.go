@@ -105,3 +105,19 @@ func TestFindingsAreSortedByToolCodeAndPlace(t *testing.T) {
 		t.Errorf("sorted %s, want %s", s, want)
 	}
 }
+
+func TestUnfinished(t *testing.T) {
+	for _, c := range []struct {
+		report toolmark.Report
+		want   bool
+	}{
+		{toolmark.Report{}, false},
+		{toolmark.Report{Incomplete: true}, true},
+		{toolmark.Report{Findings: []toolmark.Finding{{Code: toolmark.CodePoisoning}}}, false},
+		{toolmark.Report{Findings: []toolmark.Finding{{Code: toolmark.CodePoisoning}, {Code: toolmark.CodeUnscannable}}}, true},
+	} {
+		if got := c.report.Unfinished(); got != c.want {
+			t.Errorf("%+v: unfinished %v", c.report, got)
+		}
+	}
+}

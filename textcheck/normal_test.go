@@ -13,6 +13,10 @@ func TestNormalNamesStayAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[a-z0-9_\-. A-Z]{0,12}`).Draw(t, "name")
 		normal := NormalName(s)
+		// A character that counts for nothing keeps the short cut from being taken.
+		if slow := NormalName(s + "\u200b"); slow != normal {
+			t.Fatalf("%q becomes %q, and %q the long way", s, normal, slow)
+		}
 		if again := NormalName(normal); again != normal {
 			t.Fatalf("%q becomes %q, then %q", s, normal, again)
 		}

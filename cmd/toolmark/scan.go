@@ -262,7 +262,7 @@ func accept(doc *report.Document, list *suppression.List, now time.Time, rules r
 			src.Suppressed = append(src.Suppressed, s)
 		}
 		src.Report.OK = src.Report.Worst() < toolmark.High && !src.Report.Incomplete
-		complete = complete && !src.Report.Incomplete
+		complete = complete && !src.Report.Unfinished()
 	}
 	doc.Warnings = append(doc.Warnings, use.Warnings(complete)...)
 }

@@ -45,7 +45,7 @@ func (p *program) scanLines(cmd *cobra.Command, args []string, f *scanFlags, sco
 			if failOn != 0 && rep.Worst() >= failOn {
 				failed.Store(true)
 			}
-			if rep.Incomplete {
+			if rep.Unfinished() {
 				unfinished.Store(true)
 			}
 		}

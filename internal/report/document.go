@@ -149,7 +149,7 @@ func (d *Document) Failed() bool {
 // Unfinished reports whether some source could not be read or was not scanned whole.
 func (d *Document) Unfinished() bool {
 	for i := range d.Sources {
-		if r := d.Sources[i].Report; r == nil || r.Incomplete {
+		if r := d.Sources[i].Report; r == nil || r.Unfinished() {
 			return true
 		}
 	}

@@ -79,7 +79,7 @@ func (t *textWriter) source(src *Source) {
 	switch {
 	case src.Report == nil: // said on stderr, by whoever prints the report
 		return
-	case t.opt.Quiet && !t.doc.Fails(src.Report.Worst()) && !src.Report.Incomplete:
+	case t.opt.Quiet && !t.doc.Fails(src.Report.Worst()) && !src.Report.Unfinished():
 		return
 	case len(src.Report.Findings) == 0 && !src.Report.Incomplete:
 		t.clean(src)
@@ -177,7 +177,7 @@ func (t *textWriter) notes(src *Source) {
 func (t *textWriter) tool(src *Source, findings []toolmark.Finding) {
 	shown := findings[:0:0]
 	for _, f := range findings {
-		if !t.opt.Quiet || t.doc.Fails(f.Severity) {
+		if !t.opt.Quiet || t.doc.Fails(f.Severity) || f.Code == toolmark.CodeUnscannable {
 			shown = append(shown, f)
 		}
 	}
