@@ -7,13 +7,16 @@ SHARED ?= ../shared
 BODIES ?= 200000
 FUZZTIME ?= 30s
 
-.PHONY: help run build test test-real check bench eval fuzz oracle generate clean
+.PHONY: help run demo build test test-real check bench eval fuzz oracle generate clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-run: build ## build, then scan a real MCP server (the bundled example where there is no Node)
-	@./scripts/run.sh $(BIN)
+run: build ## build, then start the scan service on its embedded database (ARGS='--addr …' for its flags)
+	@./scripts/run.sh $(BIN) $(ARGS)
+
+demo: build ## build, then scan a real MCP server (the bundled example where there is no Node)
+	@./scripts/demo.sh $(BIN)
 
 build: ## build bin/toolmark
 	go build -trimpath -o $(BIN) ./cmd/toolmark

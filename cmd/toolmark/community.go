@@ -69,18 +69,28 @@ need not be trusted: what it sends has to have the right hash.`,
 }
 
 func (p *program) rulesUpdate(ctx context.Context) error {
+	pack, err := p.fetchCommunity(ctx)
+	if err != nil {
+		return err
+	}
+	return p.write(fmt.Appendf(nil, "community rules %s: %d rules that read tool definitions, of %d in the pack\n", pack.Version(), len(pack.Rules()), pack.Total()))
+}
+
+// fetchCommunity fetches the pack where it is not in the cache, and opens it.
+func (p *program) fetchCommunity(ctx context.Context) (*atr.Pack, error) {
 	dir := p.packDir()
 	if dir == "" {
-		return &toolmark.Error{Code: toolmark.ErrNotFound, Message: "no cache directory: set HOME or XDG_CACHE_HOME"}
+		return nil, &toolmark.Error{Code: toolmark.ErrNotFound, Message: "no cache directory: set HOME or XDG_CACHE_HOME"}
 	}
 	var npmrc []byte
 	if home := p.env.getenv("HOME"); home != "" {
 		var err error
 		if npmrc, err = os.ReadFile(filepath.Join(home, ".npmrc")); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return &toolmark.Error{Code: toolmark.ErrNotFound, Message: "~/.npmrc cannot be read", Err: err}
+			return nil, &toolmark.Error{Code: toolmark.ErrNotFound, Message: "~/.npmrc cannot be read", Err: err}
 		}
 	}
 	wait := startProgress(p.stderr, p.env.stderr)
+	defer wait.stop()
 	pack, err := atr.Fetch(ctx, atr.Options{
 		CacheDir: dir, Registry: atr.RegistryFrom(p.env.getenv, string(npmrc)),
 		Progress: func(done, total int64) {
@@ -91,9 +101,8 @@ func (p *program) rulesUpdate(ctx context.Context) error {
 			wait.show("fetching the community rules", stage)
 		},
 	})
-	wait.stop()
 	if err != nil {
-		return &toolmark.Error{Code: toolmark.ErrCannotConnect, Message: "the community rules were not fetched, and scans go on without them", Err: err}
+		return nil, &toolmark.Error{Code: toolmark.ErrCannotConnect, Message: "the community rules were not fetched, and scans go on without them", Err: err}
 	}
-	return p.write(fmt.Appendf(nil, "community rules %s: %d rules that read tool definitions, of %d in the pack\n", pack.Version(), len(pack.Rules()), pack.Total()))
+	return pack, nil
 }

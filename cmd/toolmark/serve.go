@@ -37,6 +37,7 @@ type serveFlags struct {
 	allowSignup        bool
 	signupCredits      int64
 	firstKey           bool
+	fetchRules         bool
 	proxies            []string
 	countryDB, rules   string
 }
@@ -74,6 +75,7 @@ way finish.`,
 	flags.BoolVar(&f.allowSignup, "allow-signup", false, "let anyone open an account")
 	flags.Int64Var(&f.signupCredits, "signup-credits", 100, "scans a new account has")
 	flags.BoolVar(&f.firstKey, "first-key", true, "make and print a key where the database has none")
+	flags.BoolVar(&f.fetchRules, "fetch-rules", true, "fetch the community rules where they are missing; without them scans go on")
 	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "network or address whose Forwarded and X-Forwarded-For are believed; may be repeated")
 	flags.StringVar(&f.countryDB, "country-db", "", "MMDB file that gives addresses countries, for access lists")
 	flags.StringVar(&f.rules, "rules", "", "folder of rules of your own, used beside the built-in ones")
@@ -125,6 +127,9 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if rules.pack == nil && f.fetchRules {
+		p.fetchMissing(ctx, rules, log)
+	}
 	if rules.pack == nil {
 		log.Warn("scans run without the community rules (E003)", "why", rules.state.Off)
 	}
@@ -168,7 +173,8 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	api, err := httpapi.New(httpapi.Config{
 		Accounts: service, Admin: service, Scanner: scanner, Ready: stopper.Ready, Proxies: proxies, Country: country,
 		Concurrency: f.concurrency, Queue: f.queue, BodyTimeout: f.bodyTimeout,
-		Version: version(), Log: log, Now: p.env.now, Traces: traces,
+		Community: httpapi.Community{On: rules.pack != nil, Version: rules.state.Version, Rules: rules.state.Rules},
+		Version:   version(), Log: log, Now: p.env.now, Traces: traces,
 	})
 	if err != nil {
 		return err
@@ -189,6 +195,21 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		log.Info("stopped")
 	}
 	return err
+}
+
+// fetchWait bounds the time a start waits for the community rules.
+const fetchWait = 30 * time.Second
+
+// fetchMissing fetches the community rules; a service that cannot get them starts
+// without, and says so in its log, its reports and /readyz.
+func (p *program) fetchMissing(ctx context.Context, rules *ruleBase, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWait)
+	defer cancel()
+	if _, err := p.fetchCommunity(ctx); err != nil {
+		log.Warn("the community rules could not be fetched", "why", err)
+		return
+	}
+	rules.pack, rules.state = p.community()
 }
 
 // listen gives what belongs to the listener.

@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -307,6 +308,46 @@ func TestServeTraces(t *testing.T) {
 	}
 	if strings.Contains(text, "id_rsa") || strings.Contains(text, s.key) {
 		t.Error("the traces hold text of the list or the key")
+	}
+}
+
+// TestServeFetchesRules starts a service whose cache has no community rules: it asks the
+// registry, refuses what does not hash to the lock, and starts without them, saying so.
+func TestServeFetchesRules(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		asked bool
+	}{{nil, true}, {[]string{"--fetch-rules=false"}, false}} {
+		var asked atomic.Int64
+		npm := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			_, _ = w.Write([]byte("not the pack"))
+		}))
+		s := startServe(t, map[string]string{"XDG_CACHE_HOME": t.TempDir(), "npm_config_registry": npm.URL},
+			append([]string{"--addr", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "t.db")}, c.args...)...)
+		response, err := http.Get(s.url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if got := strings.TrimSpace(string(body)); got != `{"status":"ready","community_rules":{"on":false}}` {
+			t.Errorf("%q: /readyz says %s", c.args, got)
+		}
+		if (asked.Load() > 0) != c.asked {
+			t.Errorf("%q: the registry was asked %d times", c.args, asked.Load())
+		}
+		if code := s.stop(); code != exitClean {
+			t.Errorf("exit %d", code)
+		}
+		log := s.stderr.String()
+		if !strings.Contains(log, "scans run without the community rules") || strings.Contains(log, "could not be fetched") != c.asked {
+			t.Errorf("%q: the log says %s", c.args, log)
+		}
+		npm.Close()
 	}
 }
 

@@ -49,6 +49,10 @@ type Config struct {
 	// BodyTimeout is the time a client has to send its body; 0 means 10 seconds.
 	BodyTimeout time.Duration
 
+	// Community is what /readyz says of the community rules; the zero value says that
+	// they are off.
+	Community Community
+
 	// Version is shown in the OpenAPI document's place and in metrics.
 	Version string
 	// Log gets a line a request; nil logs nothing.
@@ -70,6 +74,7 @@ type API struct {
 	proxies  access.Proxies
 	country  func(netip.Addr) string
 
+	community   Community
 	gate        *gate
 	bodyTimeout time.Duration
 	log         *slog.Logger
@@ -89,7 +94,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a := &API{
 		accounts: cfg.Accounts, admin: cfg.Admin, scanner: cfg.Scanner,
-		ready: cfg.Ready, proxies: cfg.Proxies, country: cfg.Country,
+		ready: cfg.Ready, proxies: cfg.Proxies, country: cfg.Country, community: cfg.Community,
 		bodyTimeout: cfg.BodyTimeout, log: cfg.Log, now: cfg.Now, newID: cfg.NewID,
 	}
 	if a.ready == nil {

@@ -45,7 +45,8 @@ func (a *API) address(r *http.Request) netip.Addr {
 
 // rate says where the key stands in its minute. Reset is in seconds since 1970 UTC.
 func (x *exchange) rate(rate access.Rate) {
-	if rate.Limit <= 0 {
+	// A limit of 0 is a limit; only a key without one has no time at which it ends.
+	if rate.Reset.IsZero() {
 		return
 	}
 	h := x.Header()

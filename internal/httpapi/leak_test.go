@@ -191,6 +191,10 @@ func TestReady(t *testing.T) {
 	if w := f.ask("GET", "/readyz", "", ""); w.Code != 200 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	on := newFixture(t, fixtureConfig{change: func(c *Config) { c.Community = Community{On: true, Version: "1.2.3", Rules: 7} }})
+	if w := on.ask("GET", "/readyz", "", ""); strings.TrimSpace(w.Body.String()) != `{"status":"ready","community_rules":{"on":true,"pack_version":"1.2.3","rules":7}}` {
+		t.Errorf("with community rules: %s", w.Body)
+	}
 	stopper.Stop()
 	w := f.ask("GET", "/readyz", "", "")
 	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "stopping") {
