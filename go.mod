@@ -3,6 +3,7 @@ module github.com/toolmark/toolmark
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/clipperhouse/displaywidth v0.11.0
 	github.com/dlclark/regexp2 v1.12.0
 	github.com/getkin/kin-openapi v0.153.0
