@@ -166,12 +166,21 @@ func (p *program) accessRemoveCommand() *cobra.Command {
 					}
 				}
 				var failed error
+				removed := []string{}
 				for _, id := range ids {
 					if err := s.RemoveAccess(cmd.Context(), id); err != nil {
 						failed = errors.Join(failed, fmt.Errorf("%q: %w", id, err))
 						continue
 					}
-					p.say("removed " + id)
+					removed = append(removed, id)
+					if !f.json {
+						p.say("removed " + id)
+					}
+				}
+				if f.json {
+					failed = errors.Join(failed, p.writeJSON(struct {
+						Removed []string `json:"removed"`
+					}{removed}))
 				}
 				return failed
 			})
