@@ -7,7 +7,7 @@ import (
 
 // Code names what kind of thing was found. The E and W codes are those of the
 // manifest-scan API; J codes are faults of the JSON itself; D codes are drift, the
-// difference of two snapshots.
+// difference of two snapshots; L codes are release advice for those who build servers.
 type Code string
 
 // The codes of drift.
@@ -32,6 +32,30 @@ const (
 	CodeServerChanged Code = "D160"
 	// CodeUnread: there is no new list to compare, which is not the same as no tools.
 	CodeUnread Code = "D190"
+)
+
+// The codes of release advice.
+const (
+	// CodeVersionNotBumped: definitions changed and serverInfo.version did not.
+	CodeVersionNotBumped Code = "L101"
+	// CodeVersionDiffers: the version served is not that of server.json or package.json.
+	CodeVersionDiffers Code = "L102"
+	// CodeListChanged: tools.listChanged says what is not so.
+	CodeListChanged Code = "L103"
+	// CodeRepurposed: a tool kept its name and became another tool.
+	CodeRepurposed Code = "L104"
+	// CodeRemovedUnannounced: a tool was removed without a release that deprecated it.
+	CodeRemovedUnannounced Code = "L105"
+	// CodeSessionsDiffer: two sessions were served different definitions.
+	CodeSessionsDiffer Code = "L106"
+	// CodeVolatile: a definition holds a value of the moment, the machine or the user.
+	CodeVolatile Code = "L107"
+	// CodeFlagged: text that scanners flag or a diff hides.
+	CodeFlagged Code = "L108"
+	// CodeNoChangelog: no changelog entry quotes a change.
+	CodeNoChangelog Code = "L109"
+	// CodeAwkwardName: a name that clients do not take, or fold into another's.
+	CodeAwkwardName Code = "L110"
 )
 
 // The codes a scan can report.
@@ -69,6 +93,17 @@ var codeTitles = map[Code]string{
 	CodeContextChanged:     "Instructions, prompts or resources changed",
 	CodeServerChanged:      "The server's name or version changed",
 	CodeUnread:             "The server's list could not be read",
+
+	CodeVersionNotBumped:   "Definitions changed without a new version",
+	CodeVersionDiffers:     "The version served is not the version published",
+	CodeListChanged:        "tools.listChanged does not say what is so",
+	CodeRepurposed:         "An existing tool became another tool",
+	CodeRemovedUnannounced: "A tool was removed that no release deprecated",
+	CodeSessionsDiffer:     "Sessions are served different definitions",
+	CodeVolatile:           "A definition holds a value that varies",
+	CodeFlagged:            "Text that scanners flag or a diff hides",
+	CodeNoChangelog:        "No changelog entry quotes a change",
+	CodeAwkwardName:        "A name that clients do not take as it is",
 
 	CodePoisoning:     "Instructions to the model in a tool's text",
 	CodeShadowing:     "A tool takes the place of another server's tool",

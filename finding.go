@@ -121,6 +121,24 @@ type FaultDetails struct {
 	Locations []Location `json:"locations"`
 }
 
+// AdviceDetails are the details of the L codes. What does not belong to a code is empty.
+type AdviceDetails struct {
+	Locations []Location `json:"locations,omitempty"`
+	// Kind says what kind of value varies (L107), what kind of text is flagged (L108), or
+	// what is wrong with a name (L110).
+	Kind string `json:"kind,omitempty"`
+	// Old and New are what was and what is: versions (L101, L102), texts (L104, L106, L109).
+	Old Text `json:"old,omitempty"`
+	New Text `json:"new,omitempty"`
+	// File is the file that says otherwise (L102) or says nothing (L109).
+	File string `json:"file,omitempty"`
+	// Names are the tools that fall together (L110).
+	Names []Text `json:"names,omitempty"`
+	// Sessions name the two sessions that differ (L106).
+	Sessions []string `json:"sessions,omitempty"`
+}
+
+func (AdviceDetails) details()        {}
 func (PoisonDetails) details()        {}
 func (HiddenTextDetails) details()    {}
 func (ShadowDetails) details()        {}
@@ -142,6 +160,8 @@ func (f *Finding) Places() []Location {
 	case CommunityDetails:
 		return d.Locations
 	case FaultDetails:
+		return d.Locations
+	case AdviceDetails:
 		return d.Locations
 	}
 	return nil
