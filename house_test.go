@@ -31,7 +31,8 @@ var house = map[string][]string{
 	"internal/suppression": {},
 
 	"internal/access":         {},
-	"internal/registry":       {"pin", "scan", "internal/access"},
+	"internal/secret":         {},
+	"internal/registry":       {"canonjson", "pin", "scan", "shadow", "textcheck", "internal/access", "internal/secret"},
 	"internal/store":          {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/store/sqlite":   {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/store/postgres": {"internal/access", "internal/registry", "internal/store/*"},

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/toolmark/toolmark"
@@ -19,23 +18,11 @@ type Inspection struct {
 	Found textcheck.Inspection
 }
 
-// mostCodePoints is the most code points of one hit that are named.
-const mostCodePoints = 12
-
-// SeverityOf gives the severity of a kind of hit: hidden and look-alike characters
-// are medium as in W021, what is written in plain characters is info.
-func SeverityOf(k textcheck.Kind) toolmark.Severity {
-	if k.Hidden() {
-		return toolmark.Medium
-	}
-	return toolmark.Info
-}
-
 // Worst gives the greatest severity among the hits, 0 where there are none.
 func (n *Inspection) Worst() toolmark.Severity {
 	var worst toolmark.Severity
 	for i := range n.Found.Hits {
-		worst = max(worst, SeverityOf(n.Found.Hits[i].Kind))
+		worst = max(worst, n.Found.Hits[i].Kind.Severity())
 	}
 	return worst
 }
@@ -79,7 +66,7 @@ func (n *Inspection) WriteText(w io.Writer, opt TextOptions) error {
 }
 
 func (t *textWriter) hit(text string, offset int, h *textcheck.Hit) {
-	severity := SeverityOf(h.Kind)
+	severity := h.Kind.Severity()
 	head := t.s.bold(fmt.Sprintf("%d:%d", h.Line, h.Column)) + "  " + t.s.severity(severity, h.Kind.String())
 	if h.Kind.Hidden() {
 		head += "  " + oneLine(h.Name)
@@ -88,7 +75,7 @@ func (t *textWriter) hit(text string, offset int, h *textcheck.Hit) {
 	rest := text[offset:]
 	length := toolmark.ByteOffset(rest, h.End-h.Start)
 	if h.Kind.Hidden() && h.End-h.Start > 1 {
-		t.paragraph(6, "", strings.Join(codePoints(rest[:length]), " "), t.s.dim)
+		t.paragraph(6, "", strings.Join(textcheck.CodePoints(rest[:length]), " "), t.s.dim)
 	}
 	if h.Decoded != "" {
 		for i, row := range layOut([]piece{{text: "says: "}, {text: oneLine(h.Decoded), matched: bool(t.s)}}, t.width-6, t.s) {
@@ -120,65 +107,12 @@ func (t *textWriter) hit(text string, offset int, h *textcheck.Hit) {
 	}
 }
 
-// codePoints names the code points of a text in the form U+200B, the first of many.
-func codePoints(text string) []string {
-	var out []string
-	for i := 0; i < len(text); {
-		if len(out) == mostCodePoints {
-			return append(out, fmt.Sprintf("… %d more", toolmark.CodePoints(text[i:])))
-		}
-		r, size := toolmark.DecodeRune(text[i:])
-		out = append(out, fmt.Sprintf("U+%04X", r))
-		i += size
-	}
-	return out
-}
-
 // WriteJSON writes the inspection as JSON in pure ASCII.
 func (n *Inspection) WriteJSON(w io.Writer) error {
-	type hit struct {
-		Kind       string            `json:"kind"`
-		Severity   toolmark.Severity `json:"severity"`
-		Start      int               `json:"start"`
-		End        int               `json:"end"`
-		Line       int               `json:"line"`
-		Column     int               `json:"column"`
-		CodePoints []string          `json:"code_points"`
-		Name       toolmark.Text     `json:"name"`
-		Decoded    toolmark.Text     `json:"decoded,omitempty"`
-	}
-	doc := struct {
-		Source            toolmark.Text `json:"source"`
-		Hidden            bool          `json:"hidden"`
-		Kinds             []string      `json:"kinds"`
-		Hits              []hit         `json:"hits"`
-		DecodedTagPayload toolmark.Text `json:"decoded_tag_payload,omitempty"`
-		DecodedPayload    toolmark.Text `json:"decoded_payload,omitempty"`
-		Sanitized         toolmark.Text `json:"sanitized"`
-	}{
-		Source: toolmark.Text(n.Name), Hidden: n.Found.Hidden(), Kinds: []string{}, Hits: []hit{},
-		DecodedTagPayload: toolmark.Text(n.Found.TagPayload), DecodedPayload: toolmark.Text(n.Found.Payload),
-		Sanitized: toolmark.Text(n.Found.Sanitized),
-	}
-	offset, at := 0, 0
-	for i := range n.Found.Hits {
-		h := &n.Found.Hits[i]
-		if h.Start < at {
-			offset, at = 0, 0
-		}
-		offset += toolmark.ByteOffset(n.Text[offset:], h.Start-at)
-		at = h.Start
-		if !slices.Contains(doc.Kinds, h.Kind.String()) {
-			doc.Kinds = append(doc.Kinds, h.Kind.String())
-		}
-		rest := n.Text[offset:]
-		doc.Hits = append(doc.Hits, hit{
-			Kind: h.Kind.String(), Severity: SeverityOf(h.Kind), Start: h.Start, End: h.End, Line: h.Line, Column: h.Column,
-			CodePoints: codePoints(rest[:toolmark.ByteOffset(rest, h.End-h.Start)]),
-			Name:       toolmark.Text(h.Name), Decoded: toolmark.Text(h.Decoded),
-		})
-	}
-	out, err := MarshalASCII(doc)
+	out, err := MarshalASCII(struct {
+		Source toolmark.Text `json:"source"`
+		textcheck.Report
+	}{toolmark.Text(n.Name), textcheck.NewReport(n.Text, &n.Found)})
 	if err != nil {
 		return err
 	}

@@ -294,13 +294,16 @@ func (t *textWriter) place(src *Source, f *toolmark.Finding, at *spot) {
 	}
 }
 
+// mostForeign is the most code points that are named of one text.
+const mostForeign = 12
+
 // foreign names the code points beyond ASCII in the ranges of a text, each once: what
 // looks alike cannot be told apart by looking.
 func foreign(text string, ranges [][2]int) []string {
 	var out []string
 	for _, r := range ranges {
 		for _, c := range sub(text, r[0], r[1]) {
-			if name := fmt.Sprintf("%c U+%04X", c, c); c >= 0x80 && len(out) < mostCodePoints && !slices.Contains(out, name) && oneLine(string(c)) == string(c) {
+			if name := fmt.Sprintf("%c U+%04X", c, c); c >= 0x80 && len(out) < mostForeign && !slices.Contains(out, name) && oneLine(string(c)) == string(c) {
 				out = append(out, name)
 			}
 		}
