@@ -27,7 +27,10 @@ func Advice(code toolmark.Code) string {
 	case toolmark.CodeInexactNumber:
 		return "Ask the author to send the number as a string, or one that a double holds."
 	}
-	return driftAdvice(code)
+	if text := driftAdvice(code); text != "" {
+		return text
+	}
+	return releaseAdvice(code)
 }
 
 // Explain says in a few sentences what a code means and why it matters.
@@ -54,7 +57,10 @@ func Explain(code toolmark.Code) string {
 	case toolmark.CodeInexactNumber:
 		return "A number has more digits than an IEEE 754 double holds, so readers round it to different numbers. The pin keeps it exactly as CPython does; there is no fingerprint."
 	}
-	return driftMeaning(code)
+	if text := driftMeaning(code); text != "" {
+		return text
+	}
+	return releaseMeaning(code)
 }
 
 // readings say in words how a text had to be read for a rule to match: one for each of
