@@ -26,9 +26,11 @@ var house = map[string][]string{
 	"pin":          {"canonjson"},
 	"scan":         {"canonjson", "pin", "rule", "rulepack/atr", "shadow", "textcheck"},
 
-	"internal/probe":       {"canonjson", "textcheck"},
+	"internal/outward":     {},
+	"internal/probe":       {"canonjson", "textcheck", "internal/outward"},
 	"internal/report":      {"canonjson", "pin", "rule", "textcheck"},
 	"internal/suppression": {},
+	"internal/license":     {},
 
 	"internal/access":         {},
 	"internal/secret":         {},
@@ -36,7 +38,7 @@ var house = map[string][]string{
 	"internal/store":          {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/store/sqlite":   {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/store/postgres": {"internal/access", "internal/registry", "internal/store/*"},
-	"internal/httpapi":        {"canonjson", "pin", "rule", "rulepack", "rulepack/*", "scan", "textcheck", "internal/access", "internal/registry"},
+	"internal/httpapi":        {"canonjson", "pin", "rule", "rulepack", "rulepack/*", "scan", "textcheck", "internal/access", "internal/license", "internal/registry"},
 
 	"internal/store/migration": {"internal/registry"},
 	"internal/store/storetest": {"internal/access", "internal/registry", "internal/store/*"},

@@ -33,6 +33,7 @@ func (a *API) table(d *documents) []route {
 		{http.MethodPost, pathScanProxy, access.ScopeProxy, false, toolmark.MaxBody, a.manifestScan},
 		{http.MethodGet, "/api/v1/usage/stats", access.ScopeRead, false, 0, a.usage},
 		{http.MethodPost, "/v1/accounts/signup", "", true, smallBody, a.signup},
+		{http.MethodPost, "/v1/licenses/check", "", true, smallBody, a.licenseCheck},
 
 		{http.MethodPost, "/v1/admin/keys", access.ScopeAdmin, false, smallBody, a.createKey},
 		{http.MethodGet, "/v1/admin/keys", access.ScopeAdmin, false, 0, a.listKeys},
