@@ -12,6 +12,7 @@ const (
 	ErrTooLarge        ErrorCode = "too_large"        // over a limit on bytes, characters or tools
 	ErrCannotStart     ErrorCode = "cannot_start"     // a stdio command that does not start, or dies
 	ErrCannotConnect   ErrorCode = "cannot_connect"   // no connection, or lost
+	ErrAddressRefused  ErrorCode = "address_refused"  // an address that the service does not connect to
 	ErrTLS             ErrorCode = "tls"              // certificate or handshake
 	ErrAuthRequired    ErrorCode = "auth_required"    // 401 or 403 from the server
 	ErrNotMCP          ErrorCode = "not_mcp"          // something answered that is not an MCP endpoint
