@@ -27,11 +27,13 @@ var house = map[string][]string{
 	"scan":         {"canonjson", "pin", "rule", "rulepack/atr", "shadow", "textcheck"},
 
 	"internal/outward":     {},
+	"internal/lockfile":    {"canonjson", "pin"},
 	"internal/probe":       {"canonjson", "textcheck", "internal/outward"},
 	"internal/report":      {"canonjson", "pin", "rule", "textcheck"},
 	"internal/suppression": {},
 	"internal/license":     {},
 
+	"internal/lint":           {"pin", "textcheck"},
 	"internal/access":         {},
 	"internal/secret":         {},
 	"internal/registry":       {"canonjson", "pin", "scan", "shadow", "textcheck", "internal/access", "internal/secret"},
