@@ -15,4 +15,7 @@ type Snapshot struct {
 	// Warnings say what the source did that it should not, and that did not stop the
 	// reading: lines that are not JSON-RPC on stdout, for example. Hostile text.
 	Warnings []string
+	// LeftOut names the lists that the source declared and that could not be read, as in
+	// "prompts/list". Where there are any the manifest is only part of what is declared.
+	LeftOut []string
 }

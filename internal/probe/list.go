@@ -51,8 +51,10 @@ func (p *prober) readLists(ctx context.Context, got *parts) error {
 			return err
 		case notOffered(err):
 		case late:
+			got.leftOut = append(got.leftOut, l.method)
 			p.notes.warn("%s was declared but not answered in time; it is left out", l.method)
 		default:
+			got.leftOut = append(got.leftOut, l.method)
 			p.notes.warn("%s was declared but cannot be read; it is left out: %v", l.method, err)
 		}
 	}

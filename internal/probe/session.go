@@ -39,6 +39,7 @@ type parts struct {
 	hello   *answer // of initialize or server/discover
 	version string
 	lists   [len(lists)][]byte
+	leftOut []string // declared lists that could not be read
 }
 
 // read gets all parts, with one fresh start where a session was lost on the way.

@@ -73,7 +73,7 @@ func (p *prober) snapshot(got *parts) (*toolmark.Snapshot, error) {
 	if err != nil {
 		return nil, p.unreadable(err)
 	}
-	return &toolmark.Snapshot{Source: p.source, Manifest: m, ReadAt: readAt, Bytes: b, Warnings: p.notes.all()}, nil
+	return &toolmark.Snapshot{Source: p.source, Manifest: m, ReadAt: readAt, Bytes: b, Warnings: p.notes.all(), LeftOut: got.leftOut}, nil
 }
 
 func (p *prober) unreadable(err error) error {
