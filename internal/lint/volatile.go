@@ -137,7 +137,23 @@ const exampleReach = 80
 
 // text looks at one string.
 func (v *volatile) text(t text) {
+	for _, s := range v.surroundings {
+		if at := wordIndex(t.text, s.value); at >= 0 {
+			v.add(t.tool, s.kind, place(t, at, at+len(s.value)))
+		}
+	}
 	isExample := exampleKey(t)
+	if !isExample && !t.name && (strings.Contains(t.text, "/home/") || strings.Contains(t.text, "Users")) {
+		for _, at := range homePath.FindAllStringSubmatchIndex(t.text, 4) {
+			if !placeholderUsers[strings.ToLower(t.text[at[2]:at[3]])] && !exampleBefore(t.text, at[0]) {
+				v.add(t.tool, "path", place(t, at[0], at[1]))
+			}
+		}
+	}
+	// Everything below has digits, which most texts have not.
+	if !strings.ContainsAny(t.text, "0123456789") {
+		return
+	}
 	v.today(t)
 	if at := namedNow.FindStringSubmatchIndex(t.text); at != nil && !isExample {
 		kind := "date"
@@ -146,18 +162,8 @@ func (v *volatile) text(t text) {
 		}
 		v.add(t.tool, kind, place(t, at[2], at[3]))
 	}
-	for _, s := range v.surroundings {
-		if at := wordIndex(t.text, s.value); at >= 0 {
-			v.add(t.tool, s.kind, place(t, at, at+len(s.value)))
-		}
-	}
 	if isExample || t.name {
 		return
-	}
-	for _, at := range homePath.FindAllStringSubmatchIndex(t.text, 4) {
-		if !placeholderUsers[strings.ToLower(t.text[at[2]:at[3]])] && !exampleBefore(t.text, at[0]) {
-			v.add(t.tool, "path", place(t, at[0], at[1]))
-		}
 	}
 	for _, at := range identifier.FindAllStringSubmatchIndex(t.text, 4) {
 		if !plainUUID(t.text[at[2]:at[3]]) && !exampleBefore(t.text, at[0]) {

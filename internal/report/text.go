@@ -264,9 +264,34 @@ func (t *textWriter) evidence(f *toolmark.Finding) {
 		t.line(6, "current "+oneLine(d.CurrentSHA256))
 	case toolmark.UnscannableDetails:
 		t.paragraph(6, "cause: ", oneLine(d.Cause), t.s.hint)
+	case toolmark.AdviceDetails:
+		t.advice(&d)
 	case toolmark.CommunityDetails:
 		t.paragraph(6, "rule ", fmt.Sprintf("%s (%s, ATR severity %s, %s)", oneLine(d.Title), oneLine(d.RuleID), oneLine(d.ATRSeverity), oneLine(d.Maturity)), t.s.hint)
 	}
+}
+
+// advice writes what release advice shows beside its places.
+func (t *textWriter) advice(d *toolmark.AdviceDetails) {
+	quote := func(what string, text toolmark.Text) {
+		if text != "" {
+			t.paragraph(6, what, oneLine(string(text)), t.s.hint)
+		}
+	}
+	quote("kind: ", toolmark.Text(d.Kind))
+	quote("file: ", toolmark.Text(d.File))
+	if len(d.Names) > 0 {
+		names := make([]string, 0, len(d.Names))
+		for _, n := range d.Names {
+			names = append(names, oneLine(string(n)))
+		}
+		t.paragraph(6, "tools: ", strings.Join(names, ", "), t.s.hint)
+	}
+	if len(d.Sessions) > 0 {
+		t.paragraph(6, "sessions: ", oneLine(strings.Join(d.Sessions, ", ")), t.s.hint)
+	}
+	quote("old: ", d.Old)
+	quote("new: ", d.New)
 }
 
 // place writes one spot: the pointer, how it was read, and the text with the match
