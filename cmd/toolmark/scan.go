@@ -24,14 +24,33 @@ import (
 // configName is the file of suppressions that is read where it exists.
 const configName = "toolmark.yaml"
 
+// outputFlags are the flags of every command that reports findings.
+type outputFlags struct {
+	json, quiet, verbose   bool
+	sarif, junit, markdown string
+	failOn                 string
+	config                 string
+}
+
+func (f *outputFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.json, "json", false, "print one JSON document (docs/cli.md)")
+	flags.StringVar(&f.sarif, "sarif", "", "write SARIF 2.1.0 to this `file`")
+	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`")
+	flags.StringVar(&f.markdown, "markdown", "", "write a summary for a pull request to this `file`")
+	flags.BoolVar(&f.quiet, "quiet", false, "print only what fails the run")
+	flags.BoolVar(&f.verbose, "verbose", false, "print every place, and suppressed findings")
+	flags.StringVar(&f.failOn, "fail-on", "high", "exit 3 from this severity on: high, medium, info or never")
+	flags.StringVar(&f.config, "config", "", "read suppressions from this `file` (default "+configName+", where there is one)")
+}
+
 // scanFlags are the flags of scan.
 type scanFlags struct {
 	sourceFlags
-	json, quiet, verbose, lines bool
-	sarif, junit, markdown      string
-	surfaces, pin, failOn       string
-	config, rules               string
-	budget                      time.Duration
+	outputFlags
+	lines                bool
+	surfaces, pin, rules string
+	budget               time.Duration
 }
 
 func (p *program) scanCommand() *cobra.Command {
@@ -64,16 +83,9 @@ counted in every output but do not fail the run.`,
 	f.sourceFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.json, "json", false, "print one JSON document (docs/cli.md)")
-	flags.StringVar(&f.sarif, "sarif", "", "write SARIF 2.1.0 to this `file`")
-	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`")
-	flags.StringVar(&f.markdown, "markdown", "", "write a summary for a pull request to this `file`")
-	flags.BoolVar(&f.quiet, "quiet", false, "print only what fails the run")
-	flags.BoolVar(&f.verbose, "verbose", false, "print every place, and suppressed findings")
-	flags.StringVar(&f.failOn, "fail-on", "high", "exit 3 from this severity on: high, medium, info or never")
+	f.outputFlags.add(cmd)
 	flags.StringVar(&f.surfaces, "surfaces", "", "what is scanned: all (the default), or standard: descriptions and input schemas (the default of --lines)")
 	flags.StringVar(&f.pin, "pin", "", "compare with this pin (64 `hex` digits)")
-	flags.StringVar(&f.config, "config", "", "read suppressions from this `file` (default "+configName+", where there is one)")
 	flags.StringVar(&f.rules, "rules", "", "match the rules of this `folder` too (docs/rule-format.md)")
 	flags.DurationVar(&f.budget, "budget", scan.DefaultBudget, "time for scanning one list; 0 is no limit")
 	flags.BoolVar(&f.lines, "lines", false, "read one request body a line and print one API response a line")
@@ -138,7 +150,7 @@ func (p *program) scan(cmd *cobra.Command, args []string, f *scanFlags) error {
 	}
 	doc.Elapsed = p.env.now().Sub(started)
 	accept(doc, accepted, p.env.now(), rules)
-	if err := p.publish(doc, f); err != nil {
+	if err := p.publish(doc, &f.outputFlags); err != nil {
 		return err
 	}
 	return verdict(doc.Failed(), doc.Unfinished())
@@ -269,7 +281,7 @@ func accept(doc *report.Document, list *suppression.List, now time.Time, rules r
 
 // publish writes the document everywhere it was asked for. Each output is built whole
 // before its first byte is written.
-func (p *program) publish(doc *report.Document, f *scanFlags) error {
+func (p *program) publish(doc *report.Document, f *outputFlags) error {
 	for _, out := range []struct {
 		path  string
 		write func(io.Writer) error
