@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,9 @@ func TestStdioSuccesses(t *testing.T) {
 				t.Errorf("version %q, want %q", s.Manifest.ProtocolVersion, tt.version)
 			}
 			all := strings.Join(s.Warnings, "\n")
+			if declared := strings.Contains(all, "prompts/list was declared"); declared != slices.Contains(s.LeftOut, "prompts/list") {
+				t.Errorf("left out %q, warnings %q", s.LeftOut, s.Warnings)
+			}
 			for _, w := range tt.warns {
 				if !strings.Contains(all, w) {
 					t.Errorf("warnings %q do not say %q", s.Warnings, w)
