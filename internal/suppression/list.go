@@ -40,7 +40,10 @@ type List struct {
 
 // placeless are the codes whose findings are about a name or a tool as a whole: an
 // entry for them needs no place.
-var placeless = []toolmark.Code{toolmark.CodeShadowing, toolmark.CodeDuplicateName, toolmark.CodeUnscannable}
+var placeless = []toolmark.Code{
+	toolmark.CodeShadowing, toolmark.CodeDuplicateName, toolmark.CodeUnscannable,
+	toolmark.CodeToolAdded, toolmark.CodeToolRemoved,
+}
 
 type wireFile struct {
 	Suppressions []yaml.Node `yaml:"suppressions"`
@@ -107,6 +110,8 @@ func (l *List) entry(node *yaml.Node) (Entry, error) {
 		return entry, l.fault(node.Line, "unknown code %q", w.Code)
 	case code == toolmark.CodeRugPull:
 		return entry, l.fault(node.Line, "a changed pin (E301) cannot be suppressed; give the new pin instead")
+	case code == toolmark.CodeUnread:
+		return entry, l.fault(node.Line, "an unreachable server (D190) cannot be suppressed; check the others by name instead")
 	case w.Tool == "":
 		return entry, l.fault(node.Line, "the suppression names no tool; write its name, or \"*\" for a finding about the whole list")
 	case strings.TrimSpace(w.Reason) == "":
