@@ -42,6 +42,9 @@ var house = map[string][]string{
 	"internal/store/postgres": {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/httpapi":        {"canonjson", "pin", "rule", "rulepack", "rulepack/*", "scan", "textcheck", "internal/access", "internal/license", "internal/registry"},
 
+	"internal/mcpserver": {"canonjson", "pin", "scan", "textcheck", "internal/access", "internal/registry", "internal/report"},
+
+	"internal/store/content":   {},
 	"internal/store/migration": {"internal/registry"},
 	"internal/store/storetest": {"internal/access", "internal/registry", "internal/store/*"},
 

@@ -71,7 +71,7 @@ type Collision struct {
 	Tool       toolmark.Text `json:"tool"`
 	Server     ServerRef     `json:"server"`
 	ServerTool toolmark.Text `json:"server_tool"`
-	Match      string        `json:"match"` // exact, case, normalized, confusable, near
+	Match      string        `json:"match"` // exact, case, normalized, confusable
 }
 
 // Integrity is the answer to whether a registered server still serves what was recorded.

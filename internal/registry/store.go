@@ -26,6 +26,10 @@ type Store interface {
 	Keys
 	Rules
 	Meters
+	Servers
+	Snapshots
+	Histories
+	Outbox
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 	// Close ends all connections. Later calls, and a second Close, do no harm.

@@ -58,6 +58,9 @@ func Upgrades(t *testing.T, migrations fs.FS, fresh func(tb testing.TB) Raw) {
 					t.Fatal(err)
 				}
 				oldRecords(t, s)
+				if version >= 2 {
+					oldServers(t, s)
+				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
