@@ -74,6 +74,9 @@ func fakeMCP() {
 		os.Exit(0)
 	case "slow":
 		time.Sleep(500 * time.Millisecond)
+	case "vary":
+		// A server whose texts follow its surroundings: ${LANG}, ${HOME} and the like.
+		list = os.Expand(list, os.Getenv)
 	case "chatty":
 		fmt.Println("Server v1 ready \x1b[2J")
 	case "needs-key":

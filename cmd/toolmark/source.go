@@ -27,7 +27,7 @@ const maxFile = 8 << 20
 const small = 512 << 10
 
 // atOnce is the most sources read at the same time.
-const atOnce = 8
+const atOnce = 16
 
 // source is one SOURCE of a command line: a path ("-" is standard input), or a live
 // server.
@@ -87,30 +87,16 @@ type sourceFlags struct {
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.header, "header", nil, "send this `K:V` header to http(s) sources (may be repeated)")
-	flags.StringArrayVar(&f.env, "env", nil, "give this `K=V` variable to the command (may be repeated)")
+	flags.StringArrayVar(&f.header, "header", nil, "send this `K:V` header to http(s) sources (may be repeated); ${NAME} in V is read from the environment")
+	flags.StringArrayVar(&f.env, "env", nil, "give this `K=V` variable to the command (may be repeated); ${NAME} in V is read from the environment")
 	flags.DurationVar(&f.timeout, "timeout", probe.DefaultTimeout, "time for reading one live server")
 }
 
 // sources takes the arguments of a command apart. What stands after -- is a command.
 func (f *sourceFlags) sources(cmd *cobra.Command, args []string) ([]source, error) {
-	header := http.Header{}
-	for _, h := range f.header {
-		name, value, ok := strings.Cut(h, ":")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !ok || !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
-			// The value may be a secret, so the message does not repeat it.
-			return nil, usage("--header must be K:V, as in --header 'Authorization: Bearer …'")
-		}
-		header.Add(name, value)
-	}
-	for _, e := range f.env {
-		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.ContainsRune(e, 0) {
-			return nil, usage("--env must be K=V, as in --env API_KEY=…")
-		}
-	}
-	if f.timeout <= 0 {
-		return nil, usage("--timeout must be more than 0, as in --timeout 30s")
+	header, err := f.headers()
+	if err != nil {
+		return nil, err
 	}
 	dash := cmd.ArgsLenAtDash()
 	var command []string
@@ -146,6 +132,38 @@ func (f *sourceFlags) sources(cmd *cobra.Command, args []string) ([]source, erro
 		return nil, usage("no source given: name a file, - for standard input, a URL, or -- and a command, as in: %s tools.json", cmd.CommandPath())
 	}
 	return list, nil
+}
+
+// headers gives the headers of the command line, and checks the other flags as well.
+func (f *sourceFlags) headers() (http.Header, error) {
+	header, err := parseHeaders(f.header, "--header")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range f.env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.ContainsRune(e, 0) {
+			return nil, usage("--env must be K=V, as in --env API_KEY=…")
+		}
+	}
+	if f.timeout <= 0 {
+		return nil, usage("--timeout must be more than 0, as in --timeout 30s")
+	}
+	return header, nil
+}
+
+// parseHeaders reads K:V headers of a flag.
+func parseHeaders(list []string, flag string) (http.Header, error) {
+	header := http.Header{}
+	for _, h := range list {
+		name, value, ok := strings.Cut(h, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
+			// The value may be a secret, so the message does not repeat it.
+			return nil, usage("%s must be K:V, as in %s 'Authorization: Bearer …'", flag, flag)
+		}
+		header.Add(name, value)
+	}
+	return header, nil
 }
 
 // isToken reports whether s is a field name (RFC 9110, section 5.1).
@@ -193,14 +211,23 @@ func (p *program) readAll(ctx context.Context, list []source, timeout time.Durat
 }
 
 func (p *program) read(ctx context.Context, s *source, timeout time.Duration, bar *progress) (*toolmark.Snapshot, error) {
+	name := s.name()
+	return p.readSteps(ctx, s, timeout, func(stage string) { bar.show(name, stage) })
+}
+
+// readSteps reads a source and tells what it is doing at each step of a live one.
+func (p *program) readSteps(ctx context.Context, s *source, timeout time.Duration, step func(stage string)) (*toolmark.Snapshot, error) {
 	if !s.isLive() {
 		return p.readFile(s.path)
 	}
-	name := s.name()
+	live, err := p.expand(s.live)
+	if err != nil {
+		return nil, err
+	}
 	p.env.steady()
-	snapshot, err := probe.Probe(ctx, s.live, probe.Options{
+	snapshot, err := probe.Probe(ctx, live, probe.Options{
 		Timeout: timeout, ClientVersion: version(), Now: p.env.now,
-		Progress: func(stage string) { bar.show(name, stage) },
+		Progress: step,
 	})
 	if err != nil {
 		return nil, err

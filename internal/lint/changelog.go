@@ -35,11 +35,11 @@ func (c *collector) changelog(in Input, drift *pin.Drift) {
 	}
 	for _, s := range order {
 		details := toolmark.AdviceDetails{File: in.ChangelogFile, Locations: missing[s][:min(len(missing[s]), maxPlaces)]}
-		reason := "No entry of the changelog quotes this change, which is what a reviewer reads beside the diff."
+		reason := "No entry of the changelog quotes this change, which is what a reviewer reads beside the diff"
 		if s.old >= 0 {
 			details.Names = []toolmark.Text{toolmark.Text(in.Previous.Tools[s.old].Name)}
 			details.Locations = nil
-			reason = "No entry of the changelog names this tool, which was removed."
+			reason = "No entry of the changelog names this tool, which was removed"
 		}
 		c.add(in.Manifest, s.index, toolmark.CodeNoChangelog, toolmark.Medium, reason, details)
 	}

@@ -52,13 +52,13 @@ func (c *collector) flagged(m *toolmark.Manifest, scan []toolmark.Finding) {
 		severity, reason := toolmark.Medium, ""
 		switch g.kind {
 		case string(toolmark.CodePoisoning):
-			reason = "Scanners read this text as an order to the model."
+			reason = "Scanners read this text as an order to the model"
 		case string(toolmark.CodeHiddenText):
-			reason = "There are hidden or look-alike characters, which scanners flag and a diff does not show."
+			reason = "There are hidden or look-alike characters, which scanners flag and a diff does not show"
 		case string(textcheck.KindBase64):
-			severity, reason = toolmark.Info, "There is a base64 run, which scanners flag and nobody can review."
+			severity, reason = toolmark.Info, "There is a base64 run, which scanners flag and nobody can review"
 		default:
-			reason = "There is markup that a page hides and a model reads, and scanners flag it."
+			reason = "There is markup that a page hides and a model reads, and scanners flag it"
 		}
 		c.add(m, g.tool, toolmark.CodeFlagged, severity, reason, toolmark.AdviceDetails{Kind: g.kind, Locations: places[g]})
 	}

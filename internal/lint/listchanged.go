@@ -20,15 +20,15 @@ func (c *collector) listChanged(m *toolmark.Manifest, live *Live) {
 	switch {
 	case changed && !declared:
 		c.add(m, whole, toolmark.CodeListChanged, toolmark.Medium,
-			"The list changed while a session was open, and tools.listChanged is not declared: clients keep the old one.", at)
+			"The list changed while a session was open, and tools.listChanged is not declared: clients keep the old one", at)
 	case changed && !live.Notified:
 		c.add(m, whole, toolmark.CodeListChanged, toolmark.Medium,
-			"The list changed while a session was open, and no notifications/tools/list_changed was sent.", at)
+			"The list changed while a session was open, and no notifications/tools/list_changed was sent", at)
 	case live.Notified && !declared:
 		c.add(m, whole, toolmark.CodeListChanged, toolmark.Medium,
-			"The server sent notifications/tools/list_changed without declaring tools.listChanged: clients do not listen.", at)
+			"The server sent notifications/tools/list_changed without declaring tools.listChanged: clients do not listen", at)
 	case declared && !live.Notified:
 		c.add(m, whole, toolmark.CodeListChanged, toolmark.Info,
-			"tools.listChanged is declared, and the list did not change while a session was open; if it never can, do not declare it.", at)
+			"tools.listChanged is declared, and the list did not change while a session was open; if it never can, do not declare it", at)
 	}
 }

@@ -21,9 +21,9 @@ func (c *collector) names(m *toolmark.Manifest) {
 	for i := range m.Tools {
 		name := m.Tools[i].Name
 		if !toolName.MatchString(name) {
-			kind, what := "characters", "The name has characters outside A-Z a-z 0-9 _ . - and clients refuse or rewrite it."
+			kind, what := "characters", "The name has characters outside A-Z a-z 0-9 _ . - and clients refuse or rewrite it"
 			if toolmark.CodePoints(name) > 128 {
-				kind, what = "length", "The name has more than the 128 characters that the specification allows."
+				kind, what = "length", "The name has more than the 128 characters that the specification allows"
 			}
 			c.add(m, i, toolmark.CodeAwkwardName, toolmark.Medium, what,
 				toolmark.AdviceDetails{Kind: kind, Locations: []toolmark.Location{{Pointer: "/name", Excerpt: excerpt(name)}}})
@@ -43,7 +43,7 @@ func (c *collector) names(m *toolmark.Manifest) {
 			continue
 		}
 		c.add(m, group[0], toolmark.CodeAwkwardName, toolmark.Medium,
-			fmt.Sprintf("Clients that fold names make one of these %d.", len(names)),
+			fmt.Sprintf("Clients that fold names make one of these %d", len(names)),
 			toolmark.AdviceDetails{Kind: "collision", Names: names, Locations: []toolmark.Location{{Pointer: "/name"}}})
 	}
 }

@@ -11,8 +11,11 @@ import (
 
 // release holds a list against that of the last release.
 func (c *collector) release(in Input) {
-	drift := pin.Diff(in.Previous, in.Manifest, pin.Options{})
-	c.versionBump(in, drift)
+	bare := bareList(in.Previous) || bareList(in.Manifest)
+	drift := pin.Diff(in.Previous, in.Manifest, pin.Options{ToolsOnly: bare})
+	if !bare {
+		c.versionBump(in, drift)
+	}
 	for i := range drift.Tools {
 		t := &drift.Tools[i]
 		switch t.Status {
@@ -24,6 +27,10 @@ func (c *collector) release(in Input) {
 	}
 	c.changelog(in, drift)
 }
+
+// bareList reports whether a manifest is a tools/list result alone, which says nothing of
+// the server's version and of what it declares beside its tools.
+func bareList(m *toolmark.Manifest) bool { return !m.Server.Given && m.ProtocolVersion == "" }
 
 // definition reports whether a change is one of what the server declares, and not of the
 // name and version it declares it under.
@@ -51,9 +58,9 @@ func (c *collector) versionBump(in Input, drift *pin.Drift) {
 	if changed == 0 {
 		return
 	}
-	reason := "Definitions changed and serverInfo.version did not, so nobody can look up which release a client sees."
+	reason := "Definitions changed and serverInfo.version did not, so nobody can look up which release a client sees"
 	if new == "" {
-		reason = "Definitions changed, and the server reports no version under which a client could look the change up."
+		reason = "Definitions changed, and the server reports no version under which a client could look the change up"
 	}
 	c.add(in.Manifest, whole, toolmark.CodeVersionNotBumped, toolmark.High, reason,
 		toolmark.AdviceDetails{Old: toolmark.Text(old), New: toolmark.Text(new), Locations: places})
@@ -104,7 +111,7 @@ func (c *collector) repurposed(in Input, t *pin.ToolDrift) {
 		details.Locations = append(details.Locations, toolmark.Location{Pointer: toolmark.Text(pointer)})
 	}
 	c.add(in.Manifest, t.NewIndex, toolmark.CodeRepurposed, toolmark.High,
-		"The tool kept its name and became another tool; people who approved the old one are asked to trust the new one under its name.", details)
+		"The tool kept its name and became another tool; people who approved the old one are asked to trust the new one under its name", details)
 }
 
 // words gives the different words of a text, folded; those of one or two letters say
@@ -155,9 +162,9 @@ func (c *collector) removed(in Input, t *pin.ToolDrift) {
 	if announced(old.Tree) {
 		return
 	}
-	index, reason := whole, "A tool was removed, and the last release did not call it deprecated, so those who use it had no warning."
+	index, reason := whole, "A tool was removed, and the last release did not call it deprecated, so those who use it had no warning"
 	if t.Status == pin.StatusRenamed {
-		index, reason = t.NewIndex, "A tool was renamed, and the last release did not call the old name deprecated; keep the old name for a release."
+		index, reason = t.NewIndex, "A tool was renamed, and the last release did not call the old name deprecated; keep the old name for a release"
 	}
 	c.add(in.Manifest, index, toolmark.CodeRemovedUnannounced, toolmark.Medium, reason,
 		toolmark.AdviceDetails{Names: []toolmark.Text{toolmark.Text(old.Name)}})

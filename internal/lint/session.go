@@ -54,9 +54,9 @@ func (c *collector) sessions(m *toolmark.Manifest, sessions []Session) {
 	}
 	for _, at := range order {
 		details := found[at]
-		reason := fmt.Sprintf("%d of %d further sessions are served another definition; to a client that pins, each is a change nobody approved.", len(details.Sessions), len(sessions))
+		reason := fmt.Sprintf("%d of %d further sessions are served another definition; to a client that pins, each is a change nobody approved", len(details.Sessions), len(sessions))
 		if at.extra != "" {
-			reason = fmt.Sprintf("%d of %d further sessions are served a tool that the first one does not have.", len(details.Sessions), len(sessions))
+			reason = fmt.Sprintf("%d of %d further sessions are served a tool that the first one does not have", len(details.Sessions), len(sessions))
 		}
 		c.add(m, at.index, toolmark.CodeSessionsDiffer, toolmark.High, reason, *details)
 	}

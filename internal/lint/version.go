@@ -20,9 +20,9 @@ func (c *collector) versions(m *toolmark.Manifest, packages []Package) {
 		if p.Version == "" || strings.TrimPrefix(p.Version, "v") == strings.TrimPrefix(m.Server.Version, "v") {
 			continue
 		}
-		reason := "The server reports another version than the one that is published, so a change clients see matches no release."
+		reason := "The server reports another version than the one that is published, so a change clients see matches no release"
 		if m.Server.Version == "" {
-			reason = "The server reports no version, and a version is published."
+			reason = "The server reports no version, and a version is published"
 		}
 		c.add(m, whole, toolmark.CodeVersionDiffers, toolmark.Medium, reason,
 			toolmark.AdviceDetails{File: p.File, Old: toolmark.Text(p.Version), New: toolmark.Text(m.Server.Version)})

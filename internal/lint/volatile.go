@@ -29,14 +29,14 @@ func (c *collector) volatile(m *toolmark.Manifest, now time.Time, s Surroundings
 }
 
 var volatileReasons = map[string]string{
-	"date":        "The definition holds the day on which it was served, so it is another one every day.",
-	"time":        "The definition holds a time of the moment, so it is another one at every start.",
-	"user":        "The definition holds the name of the user on whose machine it was served.",
-	"path":        "The definition holds a path of the machine it was served from.",
-	"host":        "The definition holds the name of the machine it was served from.",
-	"uuid":        "The definition holds an identifier that looks made for one session or account.",
-	"build":       "The definition holds the number of a build, so every build changes it.",
-	"own-objects": "The values to choose from look like one user's own objects; let a tool return them.",
+	"date":        "The definition holds the day on which it was served, so it is another one every day",
+	"time":        "The definition holds a time of the moment, so it is another one at every start",
+	"user":        "The definition holds the name of the user on whose machine it was served",
+	"path":        "The definition holds a path of the machine it was served from",
+	"host":        "The definition holds the name of the machine it was served from",
+	"uuid":        "The definition holds an identifier that looks made for one session or account",
+	"build":       "The definition holds the number of a build, so every build changes it",
+	"own-objects": "The values to choose from look like one user's own objects; let a tool return them",
 }
 
 type volatileGroup struct {
