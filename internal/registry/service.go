@@ -43,6 +43,9 @@ type Config struct {
 	// PerMinute is the rate of keys that have none of their own, counted in this process
 	// only: a ceiling that protects it, not one that was sold. Default 600,000.
 	PerMinute int64
+	// PublicPerMinute is the rate of one address without a key, counted in this process
+	// only; default 60. See AdmitPublic.
+	PublicPerMinute int64
 	// MaxWaiting is how many requests may wait for the store at once; one more is
 	// refused with ErrBusy. Default 10,000.
 	MaxWaiting int
@@ -59,6 +62,7 @@ type Service struct {
 	cfg     Config
 	meters  *counter
 	ceiling ceiling
+	public  ceiling
 	lists   listCache
 }
 
@@ -84,6 +88,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.PerMinute == 0 {
 		cfg.PerMinute = 600_000
+	}
+	if cfg.PublicPerMinute == 0 {
+		cfg.PublicPerMinute = 60
 	}
 	if cfg.MaxWaiting == 0 {
 		cfg.MaxWaiting = 10_000
