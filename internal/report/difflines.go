@@ -72,15 +72,33 @@ func phrases(segments []pin.Segment) []pin.Segment {
 		return list
 	}
 	var out []pin.Segment
+	var deleted, inserted toolmark.Text
+	flush := func() {
+		if deleted != "" {
+			out = append(out, pin.Segment{Op: pin.SegmentDelete, Text: deleted})
+		}
+		if inserted != "" {
+			out = append(out, pin.Segment{Op: pin.SegmentInsert, Text: inserted})
+		}
+		deleted, inserted = "", ""
+	}
 	for i, s := range segments {
 		n := toolmark.CodePoints(string(s.Text))
-		if s.Op == pin.SegmentEqual && n <= crumb && !strings.Contains(string(s.Text), "\n") &&
-			n <= weight(segments[i+1:min(len(segments), i+3)]) && n <= weight(back(segments[max(0, i-2):i])) {
-			out = append(out, pin.Segment{Op: pin.SegmentDelete, Text: s.Text}, pin.Segment{Op: pin.SegmentInsert, Text: s.Text})
-			continue
+		switch {
+		case s.Op == pin.SegmentDelete:
+			deleted += s.Text
+		case s.Op == pin.SegmentInsert:
+			inserted += s.Text
+		case n <= crumb && !strings.Contains(string(s.Text), "\n") &&
+			n <= weight(segments[i+1:min(len(segments), i+3)]) && n <= weight(back(segments[max(0, i-2):i])):
+			deleted += s.Text
+			inserted += s.Text
+		default:
+			flush()
+			out = append(out, s)
 		}
-		out = append(out, s)
 	}
+	flush()
 	return out
 }
 

@@ -263,8 +263,16 @@ func (s *DriftServer) showsDiff(c *pin.Change) bool {
 	if c.Kind == pin.KindUnread || c.Op == pin.OpMoved || c.Op == pin.OpRenamed {
 		return false
 	}
+	if truth(c.Old) && truth(c.New) {
+		return false
+	}
 	p := s.words(c)
 	return !p.tells(c.Old) || !p.tells(c.New)
+}
+
+// truth reports whether a value is a boolean or absent: words say all there is to it.
+func truth(v *toolmark.Value) bool {
+	return v == nil || v.Kind == toolmark.KindTrue || v.Kind == toolmark.KindFalse
 }
 
 func (t *driftWriter) diffLine(l diffLine) {
@@ -281,9 +289,6 @@ func (t *driftWriter) diffLine(l diffLine) {
 		paint = t.s.dim
 	}
 	rows := layOut(l.pieces, t.width-10, t.s)
-	if len(rows) == 0 {
-		rows = []string{""}
-	}
 	for i, row := range rows {
 		if i > 0 {
 			sign = " "

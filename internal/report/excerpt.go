@@ -121,6 +121,22 @@ func flat(pieces []piece) string {
 // near. With colour the matched part is shown in reverse; without, a row of ^ stands
 // below it.
 func layOut(pieces []piece, width int, s style) []string {
+	var out []string
+	for _, r := range rows(pieces, width, s) {
+		out = append(out, r.text)
+		if r.marks != "" && !bool(s) {
+			out = append(out, r.marks)
+		}
+	}
+	return out
+}
+
+// row is one row of an excerpt, with the ^ that stand below what is marked in it; "" where
+// nothing is.
+type row struct{ text, marks string }
+
+// rows breaks pieces into rows of at most width columns, at a space where one is near.
+func rows(pieces []piece, width int, s style) []row {
 	type cell struct {
 		text    string
 		width   int
@@ -133,7 +149,7 @@ func layOut(pieces []piece, width int, s style) []string {
 			cells = append(cells, cell{g.Value(), g.Width(), p.matched})
 		}
 	}
-	var rows []string
+	var out []row
 	for len(cells) > 0 {
 		n, used, space := 0, 0, 0
 		for n < len(cells) && used+cells[n].width <= max(width, 2) {
@@ -165,13 +181,17 @@ func layOut(pieces []piece, width int, s style) []string {
 				run.Reset()
 			}
 		}
-		rows = append(rows, strings.TrimRight(text.String(), " "))
-		if any && !bool(s) {
-			rows = append(rows, strings.TrimRight(marks.String(), " "))
+		r := row{text: strings.TrimRight(text.String(), " ")}
+		if any {
+			r.marks = strings.TrimRight(marks.String(), " ")
 		}
+		out = append(out, r)
 		cells = cells[n:]
 	}
-	return rows
+	if len(out) == 0 && len(pieces) > 0 {
+		out = append(out, row{}) // an empty line is a line
+	}
+	return out
 }
 
 // wrap breaks a text of ours into lines of at most width columns, at spaces.

@@ -132,6 +132,16 @@ func code(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(empty)"
 	}
+	longest := backticks(text)
+	fence := strings.Repeat("`", longest+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+		return fence + " " + text + " " + fence
+	}
+	return fence + text + fence
+}
+
+// backticks is the most backticks that stand in a row in a text.
+func backticks(text string) int {
 	longest, run := 0, 0
 	for _, c := range text {
 		if c == '`' {
@@ -141,9 +151,5 @@ func code(text string) string {
 			run = 0
 		}
 	}
-	fence := strings.Repeat("`", longest+1)
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
-		return fence + " " + text + " " + fence
-	}
-	return fence + text + fence
+	return longest
 }

@@ -157,6 +157,7 @@ func TestSARIFRegions(t *testing.T) {
 		"hand-over error list.json 3:35-3:86",
 		"W021 warning list.json 4:35-4:36",
 		"E301 error list.json 1:59-4:74",
+		"D190 warning mcp-servers/gone.json.json 1:1-1:2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
