@@ -36,15 +36,16 @@ var goesAlong = map[string]bool{
 // StripCredentials takes every header that could identify the caller off a redirect's
 // request, once a redirect has left the origin (scheme, host and port; RFC 6454) that
 // the first request went to. It is for http.Client.CheckRedirect, which is asked at each
-// redirect: net/http starts each from the first request's headers.
-func StripCredentials(req *http.Request, via []*http.Request) {
+// redirect: net/http starts each from the first request's headers. It reports whether the
+// origin was left.
+func StripCredentials(req *http.Request, via []*http.Request) bool {
 	first := origin(via[0].URL)
 	left := origin(req.URL) != first
 	for _, r := range via[1:] {
 		left = left || origin(r.URL) != first
 	}
 	if !left {
-		return
+		return false
 	}
 	for name := range req.Header {
 		if !goesAlong[http.CanonicalHeaderKey(name)] {
@@ -52,6 +53,7 @@ func StripCredentials(req *http.Request, via []*http.Request) {
 		}
 	}
 	req.Host = "" // a Host header of the caller's own was for the first origin
+	return true
 }
 
 func origin(u *url.URL) string {

@@ -21,6 +21,9 @@ type duplex struct {
 	read  chan struct{}    // closed when the reader has ended
 	early map[int]*answer  // answers whose call had given up
 	asked map[int]struct{} // calls that had given up
+
+	news *news
+	idle bool // nothing is being asked
 }
 
 // A line is what the server said at one time, or why reading stopped.
@@ -29,11 +32,11 @@ type line struct {
 	err      error
 }
 
-func newDuplex(send func(context.Context, []byte) error, died func(context.Context, error) error) *duplex {
+func newDuplex(send func(context.Context, []byte) error, died func(context.Context, error) error, heard *news) *duplex {
 	return &duplex{
 		send: send, died: died,
 		lines: make(chan line), done: make(chan struct{}), read: make(chan struct{}),
-		early: map[int]*answer{}, asked: map[int]struct{}{},
+		early: map[int]*answer{}, asked: map[int]struct{}{}, news: heard,
 	}
 }
 
@@ -59,12 +62,23 @@ func (d *duplex) ended() {
 const exitGrace = 500 * time.Millisecond
 
 func (d *duplex) call(ctx context.Context, r request) (*answer, error) {
+	d.idle = false
 	if err := d.send(ctx, r.encode()); err != nil {
 		return nil, d.died(ctx, err)
 	}
+	a, err := d.receive(ctx, r.id, nil)
+	if err != nil && ctx.Err() != nil {
+		d.asked[r.id] = struct{}{}
+	}
+	return a, err
+}
+
+// receive serves what the server says until the answer to id came or done, where it is
+// given, says that it is enough; then the answer is nil.
+func (d *duplex) receive(ctx context.Context, id int, done func() bool) (*answer, error) {
 	exited := d.exited
 	var grace <-chan time.Time
-	for {
+	for done == nil || !done() {
 		select {
 		case l, open := <-d.lines:
 			if !open {
@@ -73,7 +87,7 @@ func (d *duplex) call(ctx context.Context, r request) (*answer, error) {
 			if l.err != nil {
 				return nil, l.err
 			}
-			if a, err := d.take(ctx, l.messages, r.id); a != nil || err != nil {
+			if a, err := d.take(ctx, l.messages, id); a != nil || err != nil {
 				return a, err
 			}
 		case <-exited:
@@ -84,10 +98,10 @@ func (d *duplex) call(ctx context.Context, r request) (*answer, error) {
 		case <-grace:
 			return nil, d.died(ctx, io.EOF)
 		case <-ctx.Done():
-			d.asked[r.id] = struct{}{}
 			return nil, ctx.Err()
 		}
 	}
+	return nil, nil
 }
 
 // take looks for the answer to id and serves everything else.
@@ -96,7 +110,10 @@ func (d *duplex) take(ctx context.Context, messages []message, id int) (*answer,
 	for _, m := range messages {
 		switch m.kind() {
 		case response:
-			if found == nil && m.answers(id) {
+			if d.news.answered(m) {
+				continue
+			}
+			if found == nil && id != 0 && m.answers(id) {
 				a, err := m.answer()
 				if err != nil {
 					return nil, err
@@ -115,6 +132,8 @@ func (d *duplex) take(ctx context.Context, messages []message, id int) (*answer,
 			if b := reply(m); b != nil {
 				_ = d.send(ctx, b)
 			}
+		case notification:
+			d.news.hear(m)
 		}
 	}
 	return found, nil

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv("FAKE_SERVER"); name != "" {
 		run, ok := fakes[name]
 		if !ok {
+			run, ok = watchFakes[name]
+		}
+		if !ok {
 			fmt.Fprintln(os.Stderr, "no fake server", name)
 			os.Exit(64)
 		}
@@ -39,7 +42,8 @@ type call struct {
 		Cursor *string                    `json:"cursor"`
 		Meta   map[string]json.RawMessage `json:"_meta"`
 
-		ProtocolVersion string `json:"protocolVersion"`
+		ProtocolVersion string          `json:"protocolVersion"`
+		Notifications   json.RawMessage `json:"notifications"`
 	} `json:"params"`
 	Error *struct {
 		Code int `json:"code"`

@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/internal/outward"
 )
 
 // An httpTransport speaks Streamable HTTP (MCP 2025-03-26 and later, transports): each
-// message is a POST, its answer JSON or an event stream. The optional GET stream is
-// never opened, since a probe waits for nothing but answers.
+// message is a POST, its answer JSON or an event stream. A stream for what the server
+// says unasked is opened only where a connection is held (see listen): a probe waits for
+// nothing but answers.
 type httpTransport struct {
 	opts   Options
 	notes  *notes
@@ -28,12 +30,15 @@ type httpTransport struct {
 	own    *http.Transport // ours to close; nil where the client was given
 	url    *url.URL
 	header http.Header
-	left   int64 // bytes of answers that may still be read
+	left   *budget // of answers
+	news   *news
 
 	legacy *legacy // the older transport, once the server turned out to speak that
 
 	session string // Mcp-Session-Id, "" where the server gave none
 	version string // of the last request
+
+	stream *stream // what the server says unasked; nil where it is not open
 }
 
 // The limits of one HTTP exchange.
@@ -46,13 +51,13 @@ const (
 	maxSessionID  = 4 << 10
 )
 
-func newHTTPTransport(src Source, opts Options, n *notes) (*httpTransport, error) {
+func newHTTPTransport(src Source, opts Options, n *notes, heard *news) (*httpTransport, error) {
 	u, err := url.Parse(src.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, failure(toolmark.ErrUsage, nil, "%s is not an http or https URL", quoteShort(displayURL(src.URL)))
 	}
 	u.Fragment = ""
-	t := &httpTransport{opts: opts, notes: n, url: u, header: src.Header.Clone(), left: opts.MaxBytes}
+	t := &httpTransport{opts: opts, notes: n, url: u, header: src.Header.Clone(), left: newBudget(opts.MaxBytes), news: heard}
 	if t.header == nil {
 		t.header = http.Header{}
 	}
@@ -90,24 +95,19 @@ func (t *httpTransport) checkRedirect(req *http.Request, via []*http.Request) er
 		return failure(toolmark.ErrNotMCP, nil, "more than %d redirects", maxRedirects)
 	case req.Method != first.Method:
 		return failure(toolmark.ErrNotMCP, nil, "a redirect to %s that turns %s into %s; use that address if it is the right one", quoteShort(displayURL(req.URL.String())), first.Method, req.Method)
-	case first.URL.Scheme == "https" && req.URL.Scheme != "https":
+	case outward.Downgrades(req, via):
 		return failure(toolmark.ErrTLS, nil, "a redirect from https to %s, which is not encrypted", quoteShort(displayURL(req.URL.String())))
 	}
-	for _, r := range append(via[1:len(via):len(via)], req) {
-		if r.URL.Scheme != first.URL.Scheme || r.URL.Host != first.URL.Host {
-			for name := range t.header {
-				req.Header.Del(name)
-			}
-			for _, name := range []string{"Authorization", "Cookie", "Mcp-Session-Id"} {
-				req.Header.Del(name)
-			}
-			break
+	if outward.StripCredentials(req, via) {
+		for name := range t.header { // whatever its name is, it was given for the first origin
+			req.Header.Del(name)
 		}
 	}
 	return nil
 }
 
 func (t *httpTransport) connect(ctx context.Context) error {
+	t.endStream()
 	t.session = ""
 	if t.legacy != nil {
 		return t.legacy.connect(ctx)
@@ -135,6 +135,18 @@ func (t *httpTransport) fallBack(ctx context.Context) error {
 
 // post sends a message.
 func (t *httpTransport) post(ctx context.Context, body []byte, r request) (*http.Response, error) {
+	req, err := t.postRequest(ctx, body, r)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := t.client.Do(req)
+	if err != nil {
+		return nil, t.cannotConnect(ctx, err)
+	}
+	return resp, nil
+}
+
+func (t *httpTransport) postRequest(ctx context.Context, body []byte, r request) (*http.Request, error) {
 	req, err := t.newRequest(ctx, http.MethodPost, t.url, body)
 	if err != nil {
 		return nil, err
@@ -147,11 +159,7 @@ func (t *httpTransport) post(ctx context.Context, body []byte, r request) (*http
 	if r.version >= discoverVersion && r.method != "" {
 		req.Header.Set("Mcp-Method", r.method) // MCP 2026-07-28, transports, standard headers
 	}
-	resp, err := t.client.Do(req)
-	if err != nil {
-		return nil, t.cannotConnect(ctx, err)
-	}
-	return resp, nil
+	return req, nil
 }
 
 func (t *httpTransport) newRequest(ctx context.Context, method string, to *url.URL, body []byte) (*http.Request, error) {
@@ -268,6 +276,8 @@ func (t *httpTransport) take(ctx context.Context, raw []byte, r request) (*answe
 			}
 		case serverCall:
 			t.reply(ctx, m, r)
+		case notification:
+			t.news.hear(m)
 		case notRPC:
 			t.notes.skip(raw[m.tree.Start:m.tree.End])
 		}
@@ -314,18 +324,19 @@ func (t *httpTransport) body(resp *http.Response, limit int64) (io.Reader, error
 	default:
 		return nil, failure(toolmark.ErrProtocol, nil, "the answer has the content encoding %s, which was not asked for", quoteShort(coding))
 	}
-	return &limitReader{r: r, left: &t.left, most: limit}, nil
+	return &limitReader{r: r, left: t.left, most: limit}, nil
 }
 
-// A limitReader fails with errByteLimit once *left or most are used up.
+// A limitReader fails with errByteLimit once left or most are used up.
 type limitReader struct {
 	r    io.Reader
-	left *int64
+	left *budget
 	most int64
 }
 
 func (l *limitReader) Read(p []byte) (int, error) {
-	if *l.left <= 0 || l.most <= 0 {
+	left := l.left.n.Load()
+	if left <= 0 || l.most <= 0 {
 		// Only a body that goes on is over the limit.
 		var one [1]byte
 		if n, err := l.r.Read(one[:]); n == 0 {
@@ -333,8 +344,8 @@ func (l *limitReader) Read(p []byte) (int, error) {
 		}
 		return 0, errByteLimit
 	}
-	n, err := l.r.Read(p[:min(int64(len(p)), *l.left, l.most)])
-	*l.left -= int64(n)
+	n, err := l.r.Read(p[:min(int64(len(p)), left, l.most)])
+	l.left.n.Add(-int64(n))
 	l.most -= int64(n)
 	return n, err
 }
@@ -356,6 +367,7 @@ func (t *httpTransport) readFault(ctx context.Context, err error) error {
 
 // close ends the session, if there is one, and the connections.
 func (t *httpTransport) close() {
+	t.endStream()
 	if t.legacy != nil {
 		t.legacy.close()
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/internal/outward"
 )
 
 // refused reads an answer whose HTTP status is not a success. Where the body is a
@@ -136,6 +137,9 @@ func challenge(h http.Header) string {
 func (t *httpTransport) cannotConnect(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if refused, ok := outward.AsRefusal(err); ok { // of the client of a service
+		return failure(toolmark.ErrAddressRefused, refused, "not connected to %s", quoteShort(t.url.Host))
 	}
 	if e, ok := asFailure(err); ok { // of checkRedirect
 		return failure(e.Code, e.Err, "%s answered with %s", quoteShort(t.url.Host), e.Message)

@@ -28,7 +28,9 @@ const endpointWait = 5 * time.Second
 
 func (l *legacy) connect(ctx context.Context) error {
 	l.close()
-	streamCtx, cancel := context.WithCancel(ctx)
+	// The stream lives until close, whatever becomes of ctx once it is open.
+	streamCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, cancel)()
 	timer := time.AfterFunc(min(endpointWait, l.http.opts.Timeout/4), cancel)
 	events, body, err := l.open(streamCtx)
 	if err == nil && !timer.Stop() {
@@ -38,11 +40,14 @@ func (l *legacy) connect(ctx context.Context) error {
 	if err != nil {
 		timer.Stop()
 		cancel()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		return err
 	}
 	l.cancel = cancel
-	l.duplex = newDuplex(l.post, l.gone)
-	go l.readEvents(events, body)
+	l.duplex = newDuplex(l.post, l.gone, l.http.news)
+	go l.http.readEvents(events, body, l.duplex)
 	return nil
 }
 
@@ -54,7 +59,7 @@ func (l *legacy) open(ctx context.Context) (*eventReader, io.Closer, error) {
 		return nil, nil, err
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := t.client.Do(req)
+	resp, err := t.streaming().Do(req)
 	if err != nil {
 		return nil, nil, t.cannotConnect(ctx, err)
 	}
@@ -89,23 +94,23 @@ func (l *legacy) open(ctx context.Context) (*eventReader, io.Closer, error) {
 	}
 }
 
-// readEvents delivers the stream's messages until it ends or is closed.
-func (l *legacy) readEvents(events *eventReader, body io.Closer) {
-	defer l.ended()
+// readEvents delivers a stream's messages until it ends or is closed.
+func (t *httpTransport) readEvents(events *eventReader, body io.Closer, d *duplex) {
+	defer d.ended()
 	defer body.Close()
 	for {
 		e, err := events.next()
 		if err != nil {
 			if errors.Is(err, errByteLimit) {
-				l.deliver(line{err: l.http.readFault(context.Background(), err)})
+				d.deliver(line{err: t.readFault(context.Background(), err)})
 			}
 			return
 		}
 		if len(e.data) == 0 || e.name != "" && e.name != "message" {
 			continue
 		}
-		messages, err := l.http.notes.decode(e.data)
-		if (len(messages) > 0 || err != nil) && !l.deliver(line{messages: messages, err: err}) {
+		messages, err := t.notes.decode(e.data)
+		if (len(messages) > 0 || err != nil) && !d.deliver(line{messages: messages, err: err}) {
 			return
 		}
 	}
@@ -139,6 +144,9 @@ func (l *legacy) gone(ctx context.Context, cause error) error {
 	}
 	if e, ok := asFailure(cause); ok {
 		return e
+	}
+	if l.idle {
+		return failure(toolmark.ErrCannotConnect, nil, "the event stream of %s ended", quoteShort(l.http.url.Host))
 	}
 	return failure(toolmark.ErrCannotConnect, nil, "the event stream of %s ended before the answer", quoteShort(l.http.url.Host))
 }

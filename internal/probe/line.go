@@ -5,19 +5,30 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync/atomic"
 )
 
 // errByteLimit says that a server has sent all that it may.
 var errByteLimit = errors.New("byte limit reached")
 
-// A lineReader gives lines without their ends, and stops when *left bytes were read.
-// Its memory is bounded by *left.
-type lineReader struct {
-	r    *bufio.Reader
-	left *int64
+// A budget is how many bytes may still be read from a server. Several readers may
+// draw on it at once.
+type budget struct{ n atomic.Int64 }
+
+func newBudget(n int64) *budget {
+	b := &budget{}
+	b.n.Store(n)
+	return b
 }
 
-func newLineReader(r io.Reader, left *int64) *lineReader {
+// A lineReader gives lines without their ends, and stops when left is used up. Its
+// memory is bounded by left.
+type lineReader struct {
+	r    *bufio.Reader
+	left *budget
+}
+
+func newLineReader(r io.Reader, left *budget) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), left: left}
 }
 
@@ -36,7 +47,7 @@ func (l *lineReader) line() ([]byte, error) {
 	var text []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if *l.left -= int64(len(part)); *l.left < 0 {
+		if l.left.n.Add(-int64(len(part))) < 0 {
 			return append(text, part...), errByteLimit
 		}
 		text = append(text, part...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/toolmark/toolmark"
@@ -23,6 +24,9 @@ var lists = [...]struct{ method, member, capability string }{
 // readLists reads the tools, which must succeed, and whatever else is offered, which
 // need not: a tool list is worth having without the prompts.
 func (p *prober) readLists(ctx context.Context, got *parts) error {
+	for _, name := range got.undeclared() {
+		p.notes.warn("the server announced that its %s changed, and does not declare %s.listChanged", name, name)
+	}
 	capabilities := got.hello.result.Get("capabilities")
 	for i, l := range lists {
 		offered := !capabilities.Get(l.capability).Absent()
@@ -32,7 +36,7 @@ func (p *prober) readLists(ctx context.Context, got *parts) error {
 			}
 			continue
 		}
-		if !offered {
+		if !offered && !slices.Contains(got.announced, l.capability) {
 			continue
 		}
 		// An optional list that never answers must not use up the time.

@@ -71,14 +71,18 @@ func (m message) kind() messageKind {
 // number into a string, or write it as 1.0, are understood. An error with the id
 // null answers whatever was asked last: the server could not read the id.
 func (m message) answers(id int) bool {
-	v := m.tree.Get("id")
-	switch v.Kind {
+	switch v := m.tree.Get("id"); v.Kind {
 	case toolmark.KindNumber, toolmark.KindString:
-		return strings.TrimSuffix(v.Text, ".0") == strconv.Itoa(id)
+		return sameID(v, id)
 	case toolmark.KindNull, toolmark.KindAbsent:
 		return !m.tree.Get("error").Absent()
 	}
 	return false
+}
+
+// sameID reports whether v is our number, in one of the spellings that come back.
+func sameID(v *toolmark.Value, id int) bool {
+	return (v.Kind == toolmark.KindNumber || v.Kind == toolmark.KindString) && strings.TrimSuffix(v.Text, ".0") == strconv.Itoa(id)
 }
 
 // An answer is a response, taken apart.

@@ -18,7 +18,7 @@
 //
 // What it does not do: it does not decide what a manifest means, does not log in,
 // and does not keep private addresses from being reached. A service passes a
-// Client whose dialer does the last.
+// Client of package outward, which does the last.
 package probe
 
 import (
@@ -132,6 +132,15 @@ type transport interface {
 	notify(ctx context.Context, r request) error
 	// late gives an answer that came after its call had given up; nil if none has.
 	late(id int) *answer
+	// listen makes what the server says unasked arrive. r is the request that asks for
+	// it, without an id in revisions that have none. The error wraps ErrNotListening
+	// where the server offers no way.
+	listen(ctx context.Context, r request) error
+	// next waits until the server has said something of news. It fails when the
+	// connection is lost; errStreamEnded says that listen may be called again.
+	next(ctx context.Context) error
+	// rearm lets another MaxBytes be read.
+	rearm()
 	// close ends the connection and everything behind it.
 	close()
 }
@@ -139,11 +148,11 @@ type transport interface {
 // Probe reads a snapshot from src.
 //
 // The error is a *toolmark.Error with one of the codes usage, cannot_start,
-// cannot_connect, tls, auth_required, not_mcp, protocol, timeout, unreadable_list,
+// cannot_connect, address_refused, tls, auth_required, not_mcp, protocol, timeout, unreadable_list,
 // too_large, invalid_json and invalid_manifest.
 func Probe(ctx context.Context, src Source, opts Options) (*toolmark.Snapshot, error) {
 	opts = opts.withDefaults()
-	p := &prober{opts: opts, source: src.Name(), notes: &notes{}}
+	p := &prober{opts: opts, source: src.Name(), notes: &notes{}, news: &news{}}
 	tr, err := p.transport(src)
 	if err != nil {
 		return nil, err
@@ -167,7 +176,9 @@ type prober struct {
 	source string
 	tr     transport
 	notes  *notes
-	stage  string // what was being asked for, for timeouts
+	news   *news
+	hello  func(ctx context.Context, got *parts) error // called between handshake and lists; may be nil
+	stage  string                                      // what was being asked for, for timeouts
 	nextID int
 }
 
@@ -176,14 +187,14 @@ func (p *prober) transport(src Source) (transport, error) {
 	case len(src.Command) > 0 && src.URL != "":
 		return nil, failure(toolmark.ErrUsage, nil, "a source is a command or a URL, not both")
 	case src.URL != "":
-		return newHTTPTransport(src, p.opts, p.notes)
+		return newHTTPTransport(src, p.opts, p.notes, p.news)
 	case len(src.Command) > 0 && src.Command[0] != "":
 		for _, v := range src.Env {
 			if strings.Index(v, "=") < 1 {
 				return nil, failure(toolmark.ErrUsage, nil, "a variable for the command is written NAME=value, not %s", quoteShort(v))
 			}
 		}
-		return newStdioTransport(src, p.opts, p.notes), nil
+		return newStdioTransport(src, p.opts, p.notes, p.news), nil
 	}
 	return nil, failure(toolmark.ErrUsage, nil, "a source needs a command or a URL")
 }

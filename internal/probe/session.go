@@ -40,6 +40,31 @@ type parts struct {
 	version string
 	lists   [len(lists)][]byte
 	leftOut []string // declared lists that could not be read
+
+	announced []string // lists that the server said have changed
+}
+
+// declared gives the lists whose changes the server said it would announce.
+func (got *parts) declared() []string {
+	var names []string
+	for _, l := range changeable {
+		if got.hello.result.Get("capabilities").Get(l.name).Get("listChanged").Kind == toolmark.KindTrue {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
+// again gives the parts of another reading on the same connection.
+func (got *parts) again(announced []string) *parts {
+	return &parts{hello: got.hello, version: got.version, announced: announced}
+}
+
+// undeclared gives those of the announced lists whose changes the server did not say it
+// would announce.
+func (got *parts) undeclared() []string {
+	declared := got.declared()
+	return slices.DeleteFunc(slices.Clone(got.announced), func(name string) bool { return slices.Contains(declared, name) })
 }
 
 // read gets all parts, with one fresh start where a session was lost on the way.
@@ -53,7 +78,16 @@ func (p *prober) read(ctx context.Context) (*parts, error) {
 			return nil, err
 		}
 		got, err := p.shakeHands(ctx, offer, discover)
+		if err == nil && p.hello != nil {
+			err = p.hello(ctx, got)
+		}
 		if err == nil {
+			err = p.readLists(ctx, got)
+		}
+		if err == nil && p.hello == nil && p.news.any() {
+			// Some servers have all their tools only after the handshake, and say so.
+			p.opts.Progress("lists changed, reading again")
+			got = got.again(p.news.take())
 			err = p.readLists(ctx, got)
 		}
 		var lost *lostError

@@ -18,15 +18,16 @@ type stdio struct {
 	src   Source
 	opts  Options
 	notes *notes
-	left  int64 // bytes of stdout that may still be read, over all children
+	news  *news
+	left  *budget // of stdout, over all children
 
 	child  *child
 	closed bool
 	*duplex
 }
 
-func newStdioTransport(src Source, opts Options, n *notes) *stdio {
-	return &stdio{src: src, opts: opts, notes: n, left: opts.MaxBytes}
+func newStdioTransport(src Source, opts Options, n *notes, heard *news) *stdio {
+	return &stdio{src: src, opts: opts, notes: n, news: heard, left: newBudget(opts.MaxBytes)}
 }
 
 func (s *stdio) connect(ctx context.Context) error {
@@ -37,7 +38,7 @@ func (s *stdio) connect(ctx context.Context) error {
 		return cannotStart(s.src, err)
 	}
 	s.child, s.closed = c, false
-	s.duplex = newDuplex(s.write, s.gone)
+	s.duplex = newDuplex(s.write, s.gone, s.news)
 	s.exited = c.exited
 	go s.readLines(c.stdout)
 	return nil
@@ -58,10 +59,10 @@ func cannotStart(src Source, err error) error {
 	return failure(toolmark.ErrCannotStart, err, "the command %s does not start", name)
 }
 
-// readLines reads stdout to its end, or to the limit. It owns left until it has ended.
+// readLines reads stdout to its end, or to the limit.
 func (s *stdio) readLines(stdout io.Reader) {
 	defer s.ended()
-	r := newLineReader(stdout, &s.left)
+	r := newLineReader(stdout, s.left)
 	for {
 		text, err := r.next()
 		if len(text) > 0 && !errors.Is(err, errByteLimit) {
@@ -111,10 +112,16 @@ func (s *stdio) gone(ctx context.Context, cause error) error {
 	case <-s.child.exited:
 		s.child.stop()
 		how := s.child.outcome()
+		if s.idle {
+			return failure(toolmark.ErrCannotConnect, nil, "the command ended (%s) while it was connected%s", how, s.stderrTail())
+		}
 		return failure(toolmark.ErrCannotStart, nil, "the command ended (%s) before it answered; start it by hand to see why%s", how, s.stderrTail())
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
+	}
+	if cause == io.EOF && s.idle {
+		return failure(toolmark.ErrCannotConnect, nil, "the command closed its stdout while it was connected%s", s.stderrTail())
 	}
 	if cause == io.EOF {
 		return failure(toolmark.ErrCannotStart, nil, "the command closed its stdout before it answered%s", s.stderrTail())

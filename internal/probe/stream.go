@@ -4,7 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strconv"
+	"time"
 )
+
+// maxEventID is the most bytes of an event's id that we send back.
+const maxEventID = 1 << 10
 
 // An event is one event of a text/event-stream (WHATWG HTML, section 9.2).
 type event struct {
@@ -16,6 +21,9 @@ type event struct {
 type eventReader struct {
 	r     *bufio.Reader
 	first bool
+
+	id    string        // of the last event that had one; to go on after it
+	retry time.Duration // how long the server wants us to wait before we ask again
 }
 
 func newEventReader(r io.Reader) *eventReader {
@@ -48,6 +56,14 @@ func (e *eventReader) next() (event, error) {
 		field, value, _ := bytes.Cut(line, []byte{':'})
 		value = bytes.TrimPrefix(value, []byte{' '})
 		switch string(field) {
+		case "id":
+			if len(value) <= maxEventID && bytes.IndexByte(value, 0) < 0 {
+				e.id = string(value)
+			}
+		case "retry":
+			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+				e.retry = time.Duration(ms) * time.Millisecond
+			}
 		case "event":
 			ev.name = cut(string(value), shortText)
 		case "data":

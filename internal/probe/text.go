@@ -81,6 +81,13 @@ func (n *notes) warn(format string, args ...any) {
 	}
 }
 
+// reset forgets everything: another reading begins.
+func (n *notes) reset() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.warnings, n.skipped, n.sample = nil, 0, ""
+}
+
 // skip counts a line that is not a message.
 func (n *notes) skip(line []byte) {
 	n.mu.Lock()
