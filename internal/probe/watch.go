@@ -280,8 +280,9 @@ func (w *watch) listenAgain(ctx context.Context, p *prober, version string) erro
 	defer cancel()
 	if err := p.listen(ctx, version); err != nil {
 		if errors.Is(err, ErrNotListening) {
-			// It did before: the session or the server is another one now.
-			return failure(toolmark.ErrCannotConnect, err, "%s: the event stream ended and could not be opened again", printable(p.source))
+			// It did before: the session or the server is another one now. The sentinel
+			// must not be in the chain, since a new connection may do better.
+			return failure(toolmark.ErrCannotConnect, nil, "%s: the event stream ended and could not be opened again: %v", printable(p.source), err)
 		}
 		return p.explain(ctx, err)
 	}

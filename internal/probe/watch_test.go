@@ -125,7 +125,9 @@ func TestWatchStdio(t *testing.T) {
 
 // A change is followed whether or not the server said that it would announce it.
 func TestCaseC30_ChangesAnnouncedWithoutDeclaring(t *testing.T) {
-	w := startWatch(t, fakeSource(t, "announces-undeclared"), quick())
+	opts := quick()
+	opts.MinInterval = 300 * time.Millisecond // both are announced within it
+	w := startWatch(t, fakeSource(t, "announces-undeclared"), opts)
 	if e := w.next(Connected); len(e.Declared) > 0 || toolNames(e.Snapshot) != "t1" {
 		t.Errorf("%+v", e)
 	}
