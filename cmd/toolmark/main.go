@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -76,10 +77,12 @@ const (
 type environment struct {
 	getenv func(string) string
 	now    func() time.Time
+	// username gives the name of who runs the program, "" where it is unknown.
+	username func() string
 	// steady is called before work that may need much memory or time.
 	steady func()
-	// stdout and stderr say how wide the terminals behind the streams are.
-	stdout, stderr screen
+	// stdin, stdout and stderr say which streams are terminals, and how wide.
+	stdin, stdout, stderr screen
 }
 
 // screen is a terminal, or no terminal.
@@ -90,14 +93,22 @@ type screen struct {
 
 func system() environment {
 	return environment{
-		getenv: os.Getenv, now: time.Now,
+		getenv: os.Getenv, now: time.Now, username: username,
 		steady: func() {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(usualPercent)
 			}
 		},
-		stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
+		stdin: screenOf(os.Stdin), stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
 	}
+}
+
+// username gives the name of who runs the process.
+func username() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }
 
 func screenOf(f *os.File) screen {

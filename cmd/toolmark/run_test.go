@@ -15,8 +15,9 @@ import (
 func testEnvironment() environment {
 	now := time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC)
 	return environment{
-		getenv: func(string) string { return "" },
-		steady: func() {},
+		getenv:   func(string) string { return "" },
+		steady:   func() {},
+		username: func() string { return "tester" },
 		now: func() time.Time {
 			now = now.Add(12 * time.Millisecond)
 			return now

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolmark/toolmark"
-	"github.com/toolmark/toolmark/canonjson"
 	"github.com/toolmark/toolmark/internal/probe"
 )
 
@@ -243,18 +242,7 @@ func (p *program) readFile(path string) (*toolmark.Snapshot, error) {
 		}
 		return nil, err
 	}
-	if len(data) > small {
-		p.env.steady()
-	}
-	value, err := canonjson.Parse(data, canonjson.Options{MaxBytes: maxFile})
-	if err != nil {
-		return nil, inFile(path, err)
-	}
-	manifest, err := toolmark.ReadManifest(value)
-	if err != nil {
-		return nil, inFile(path, err)
-	}
-	return &toolmark.Snapshot{Source: path, Manifest: manifest, ReadAt: p.env.now(), Bytes: data}, nil
+	return p.asSnapshot(path, data)
 }
 
 // readBytes reads a file or standard input of at most limit bytes.

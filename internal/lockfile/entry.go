@@ -219,3 +219,8 @@ func (e *Entry) Pointer(place string) string {
 	}
 	return base + "/manifest" + place
 }
+
+// Digest tells manifests apart in all that a lockfile holds of them, so that a person can
+// accept exactly what was shown: 32 hex digits of the SHA-256 of the lossless compact form of
+// what Normal gave.
+func Digest(normal *toolmark.Manifest) string { return hash(*normal.Tree)[:32] }
