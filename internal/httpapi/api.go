@@ -32,6 +32,9 @@ type Config struct {
 	Admin    Admin
 	Scanner  Scanner
 
+	// MCP answers /mcp; nil leaves it out.
+	MCP MCP
+
 	// Ready says why the service cannot answer yet or any more; nil means it can.
 	Ready func(ctx context.Context) error
 	// Proxies are those whose word on a client's address is taken; none by default.
@@ -70,6 +73,7 @@ type API struct {
 	accounts Accounts
 	admin    Admin
 	scanner  Scanner
+	mcp      MCP
 	ready    func(ctx context.Context) error
 	proxies  access.Proxies
 	country  func(netip.Addr) string
@@ -93,7 +97,7 @@ func New(cfg Config) (*API, error) {
 		return nil, errors.New("httpapi: Accounts, Admin and Scanner must be given")
 	}
 	a := &API{
-		accounts: cfg.Accounts, admin: cfg.Admin, scanner: cfg.Scanner,
+		accounts: cfg.Accounts, admin: cfg.Admin, scanner: cfg.Scanner, mcp: cfg.MCP,
 		ready: cfg.Ready, proxies: cfg.Proxies, country: cfg.Country, community: cfg.Community,
 		bodyTimeout: cfg.BodyTimeout, log: cfg.Log, now: cfg.Now, newID: cfg.NewID,
 	}

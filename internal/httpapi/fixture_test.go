@@ -16,10 +16,12 @@ import (
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/internal/access"
+	"github.com/toolmark/toolmark/internal/mcpserver"
 	"github.com/toolmark/toolmark/internal/registry"
 	"github.com/toolmark/toolmark/internal/store/sqlite"
 	"github.com/toolmark/toolmark/rule"
 	"github.com/toolmark/toolmark/scan"
+	"github.com/toolmark/toolmark/textcheck"
 )
 
 // testTime is the time at which all tests happen.
@@ -57,6 +59,7 @@ type fixture struct {
 
 type fixtureConfig struct {
 	signup  bool
+	public  bool // MCP tools without a key
 	scanner Scanner
 	budget  time.Duration
 	now     func() time.Time // of the scanner
@@ -99,6 +102,11 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 			return fmt.Sprintf("request-%d", n)
 		},
 	}
+	mcp, err := mcpserver.New(mcpserver.Config{Questions: texts{}, Scanner: cfg.scanner, Accounts: service, Public: cfg.public, Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MCP = mcp
 	if cfg.change != nil {
 		cfg.change(&config)
 	}
@@ -106,6 +114,23 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// texts answers scan_text, and of servers only who asks.
+type texts struct{}
+
+func (texts) Precall(_ context.Context, caller registry.Caller, _ string) (*registry.Precall, error) {
+	return nil, fmt.Errorf("%w: asked as %s", registry.ErrInvalid, caller.Account)
+}
+
+func (texts) Integrity(context.Context, registry.Caller, string) (*registry.Integrity, error) {
+	return nil, registry.ErrNotFound
+}
+
+func (texts) ScanText(text string) (*textcheck.Report, error) {
+	in := textcheck.Inspect(text, textcheck.Options{})
+	r := textcheck.NewReport(text, &in)
+	return &r, nil
 }
 
 type lockedWriter struct {

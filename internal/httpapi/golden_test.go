@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the responses of testdata/*.txtar
 // its response,
 //
 //	setup       lines of: key NAME [scopes=a,b] [monthly=N] [per_minute=N] [credits=N]
-//	            [spend=N] [expired] · access ACTION KIND VALUE · signup · exhausted (no
+//	            [spend=N] [expired] · access ACTION KIND VALUE · signup · public (tools without a key) · exhausted (no
 //	            time to scan) · answer CODE (a scanner that reports such a finding)
 //	request N   an HTTP request; ${NAME} is the key of that name; <<x N>> is N letters,
 //	            <<tools N>> N tools. Content-Length is added where it is missing.
@@ -116,6 +116,8 @@ func newStage(t *testing.T, archive *txtar.Archive) *stage {
 			switch words[0] {
 			case "signup":
 				cfg.signup = true
+			case "public":
+				cfg.public = true
 			case "exhausted":
 				now := testTime
 				cfg.budget = time.Nanosecond

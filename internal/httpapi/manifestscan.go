@@ -17,6 +17,7 @@ import (
 // Accounts lets requests in and counts them; *registry.Service is one.
 type Accounts interface {
 	Admit(ctx context.Context, call registry.Call) (*registry.Grant, error)
+	AdmitPublic(ctx context.Context, client access.Client) (access.Rate, error)
 	Reserve(ctx context.Context, grant *registry.Grant) (*registry.Reservation, error)
 	Usage(ctx context.Context, grant *registry.Grant) (access.Usage, error)
 	Signup(ctx context.Context, client access.Client) (key, account string, credits int64, err error)

@@ -34,6 +34,7 @@ func (a *API) table(d *documents) []route {
 		{http.MethodGet, "/api/v1/usage/stats", access.ScopeRead, false, 0, a.usage},
 		{http.MethodPost, "/v1/accounts/signup", "", true, smallBody, a.signup},
 		{http.MethodPost, "/v1/licenses/check", "", true, smallBody, a.licenseCheck},
+		{http.MethodPost, pathMCP, "", true, 0, a.serveMCP}, // checks key and body itself
 
 		{http.MethodPost, "/v1/admin/keys", access.ScopeAdmin, false, smallBody, a.createKey},
 		{http.MethodGet, "/v1/admin/keys", access.ScopeAdmin, false, 0, a.listKeys},

@@ -45,6 +45,10 @@ func (c *caller) admit(ctx context.Context, tool string) error {
 		if !c.server.cfg.Public || tool == "scan_manifest" {
 			return &access.Denial{Code: access.MissingKey, Message: "No API key was sent."}
 		}
+		if n > 1 {
+			_, err := c.server.cfg.Accounts.AdmitPublic(ctx, c.call.Client)
+			return err
+		}
 		return nil
 	}
 	if !c.grant.Scopes.Allow(scopes[tool]) {

@@ -27,6 +27,7 @@ type Scanner interface {
 // Accounts lets calls in and counts scans; *registry.Service is one.
 type Accounts interface {
 	Admit(ctx context.Context, call registry.Call) (*registry.Grant, error)
+	AdmitPublic(ctx context.Context, client access.Client) (access.Rate, error)
 	Reserve(ctx context.Context, grant *registry.Grant) (*registry.Reservation, error)
 }
 
