@@ -45,10 +45,14 @@ type analysis struct {
 
 	folded []byte
 	origin []int32 // byte of folded to byte of text; nil where they are the same
+	odd    bool    // ASCII in folded comes from other characters, or some were dropped
 
-	spots   [][]extent // per atom: places found, in order of its literal's
-	touched []int32    // atoms with spots
-	present bitset     // sets with a touched atom
+	spots   []spot  // places of atoms and groups
+	last    []int32 // per atom and group: its last spot, plus one; 0: none
+	touched []int32 // those with spots
+	held    []held  // for each set the atoms and groups with spots
+	heldBy  []int32 // per set: the last of its held, plus one; 0: none
+	present bitset  // sets with some
 	// cut are atoms of phrases that an end of the text cut off: more text might have
 	// made them whole.
 	cut      []int32
@@ -59,6 +63,7 @@ type analysis struct {
 	hasSentence bool
 	positions   []position
 	hasPosition bool
+	words       []extent      // for reuse
 	excuses     []excuseState // per excuse of the set
 	usedExcuses []int         // those that have a state
 	window      windowBuffers
@@ -78,6 +83,12 @@ type setState struct {
 	collected bool    // ends is there
 }
 
+// spot is a place of an atom or group, with the one before.
+type spot struct{ start, end, previous int32 }
+
+// held is an atom or group that a set has in the text, with the number of the next one.
+type held struct{ atom, set, next int32 }
+
 // bitset is a set of small numbers.
 type bitset []uint64
 
@@ -87,8 +98,8 @@ func (b bitset) has(n int) bool { return b[n>>6]&(1<<(n&63)) != 0 }
 
 func newAnalysis(s *Set) *analysis {
 	return &analysis{
-		set: s, spots: make([][]extent, len(s.index.atoms)), sets: make([]setState, len(s.index.sets)),
-		present: newBitset(len(s.index.sets)), excuses: make([]excuseState, s.excuses),
+		set: s, last: make([]int32, len(s.index.atoms)+len(s.index.groups)), heldBy: make([]int32, s.index.sets),
+		sets: make([]setState, s.index.sets), present: newBitset(s.index.sets), excuses: make([]excuseState, s.excuses),
 	}
 }
 
@@ -110,9 +121,13 @@ func (a *analysis) read(text string, joins []join) {
 }
 
 func (a *analysis) take(text string, back []int32, joins []join) {
-	for _, atom := range a.touched {
-		a.spots[atom] = a.spots[atom][:0]
+	for _, number := range a.touched {
+		a.last[number] = 0
 	}
+	for i := range a.held {
+		a.heldBy[a.held[i].set] = 0
+	}
+	a.spots, a.held = a.spots[:0], a.held[:0]
 	for _, set := range a.usedSets {
 		a.sets[set] = setState{hits: a.sets[set].hits[:0], ends: a.sets[set].ends[:0]}
 	}
@@ -130,32 +145,45 @@ func (a *analysis) take(text string, back []int32, joins []join) {
 
 // fold writes the folded text, with padding, and the way back.
 func (a *analysis) fold() {
-	a.folded, a.origin = a.folded[:0], a.origin[:0]
+	n := len(a.text)
+	a.folded, a.origin, a.odd = slices.Grow(a.folded[:0], n+paddings)[:n], a.origin[:0], false
 	i := 0
-	for ; i < len(a.text) && a.text[i] < utf8.RuneSelf; i++ {
-		a.folded = append(a.folded, asciiFold[a.text[i]])
+	for ; i < n && a.text[i] < utf8.RuneSelf; i++ {
+		a.folded[i] = asciiFold[a.text[i]]
 	}
-	if i < len(a.text) {
-		for j := range i {
-			a.origin = append(a.origin, int32(j))
-		}
-		for i < len(a.text) {
-			if c := a.text[i]; c < utf8.RuneSelf {
-				a.folded = append(a.folded, asciiFold[c])
-				a.origin = append(a.origin, int32(i))
-				i++
-				continue
-			}
-			r, size := utf8.DecodeRuneInString(a.text[i:])
-			a.folded = appendFold(a.folded, r)
-			for len(a.origin) < len(a.folded) {
-				a.origin = append(a.origin, int32(i))
-			}
-			i += size
-		}
-		a.origin = append(a.origin, int32(len(a.text)))
+	a.folded = a.folded[:i]
+	if i < n {
+		a.foldFrom(i)
 	}
-	a.folded = append(a.folded, padding, padding, padding, padding)
+	for range paddings {
+		a.folded = append(a.folded, padding)
+	}
+}
+
+func (a *analysis) foldFrom(i int) {
+	a.origin = slices.Grow(a.origin, len(a.text)+1)
+	for j := range i {
+		a.origin = append(a.origin, int32(j))
+	}
+	for i < len(a.text) {
+		if c := a.text[i]; c < utf8.RuneSelf {
+			a.folded = append(a.folded, asciiFold[c])
+			a.origin = append(a.origin, int32(i))
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(a.text[i:])
+		at := len(a.folded)
+		a.folded = appendFold(a.folded, r)
+		if at == len(a.folded) || isAlnum[a.folded[at]] {
+			a.odd = true
+		}
+		for len(a.origin) < len(a.folded) {
+			a.origin = append(a.origin, int32(i))
+		}
+		i += size
+	}
+	a.origin = append(a.origin, int32(len(a.text)))
 }
 
 // at gives the byte of the text from which byte i of the folded text comes.
@@ -184,61 +212,110 @@ func (a *analysis) besideASCII(i int) bool {
 	return at == before+1 && a.text[before] < utf8.RuneSelf && a.text[at] < utf8.RuneSelf
 }
 
+// exact tells the atoms of a literal that it is the run of ASCII letters and digits at
+// bytes at to end of the folded text. All words and texts among them hold, unless
+// something stands beside it that may be a part of the word: another letter, or what \w
+// has more.
+func (a *analysis) exact(p *place, at, end int) {
+	if before := a.before(at); before == '_' || before >= utf8.RuneSelf || a.folded[end] == '_' || a.folded[end] >= utf8.RuneSelf && end < len(a.folded)-paddings {
+		a.found(p, at)
+		return
+	}
+	where := extent{a.at(at), a.endAt(end)}
+	if p.group >= 0 {
+		a.keep(p.group, where)
+	}
+	if p.alone < p.to {
+		a.foundPhrases(p, at, where, false)
+	}
+}
+
+// before gives the byte before byte i of the folded text, a space where that begins.
+func (a *analysis) before(i int) byte {
+	if i == 0 {
+		return ' '
+	}
+	return a.folded[i-1]
+}
+
 // found tells the atoms of a literal that it stands at byte at of the folded text.
 //
 // Whether a longer word goes on beside it is asked of the text, not of its folded
 // form: \b sees the text. Where letter or digit of ASCII stand on both sides of an
 // edge, neither \b nor a word of a family begins or ends there.
-func (a *analysis) found(l *literal, at int) {
-	start, end := a.at(at), a.endAt(at+len(l.text))
+func (a *analysis) found(p *place, at int) {
+	start, end := a.at(at), a.endAt(at+len(p.text))
 	left := start > 0 && isASCIIWord(a.text[start-1]) && isASCIIWord(a.text[start])
 	right := end < len(a.text) && isASCIIWord(a.text[end]) && isASCIIWord(a.text[end-1])
-	if left && l.left && a.text[start-1] != '_' && a.text[start] != '_' ||
-		right && l.right && a.text[end] != '_' && a.text[end-1] != '_' {
+	if left && p.left && a.text[start-1] != '_' && a.text[start] != '_' ||
+		right && p.right && a.text[end] != '_' && a.text[end-1] != '_' {
 		return
 	}
-	next := a.folded[at+len(l.text):] // with padding: never shorter than four bytes
-	// The byte before the one space that stands before the literal; 0 where it is not so.
-	previous := byte(0)
-	if at >= 2 && a.folded[at-1] == ' ' && !asciiGlue(a.folded[at-2]) {
-		previous = a.folded[at-2]
-	}
-	for n := l.atom; n > 0; {
-		number := n - 1
-		k := a.set.index.links[number]
-		n = k.next
-		if k.previous != previous && k.previous != 0 && previous != 0 {
-			continue
-		}
-		u := &a.set.index.atoms[number]
+	where := extent{start, end}
+	for _, u := range a.set.index.uses[p.from:p.alone] {
 		switch {
-		case (u.entry == nil || u.loose) && (left && u.left || right && u.right):
-		case u.entry == nil:
-			a.keep(number, extent{start, end})
+		case u.kind&useText != 0:
+			if !(left && u.kind&useLeft != 0 || right && u.kind&useRight != 0) {
+				a.keep(u.atom, where)
+			}
 		default:
-			a.phrase(number, u, at, extent{start, end})
+			a.phrase(u.atom, at, where)
 		}
 	}
-	if l.phrase == 0 || next[0] == ' ' && l.seconds&(1<<(next[1]&63)) == 0 && !asciiGlue(next[1]) {
+	if p.alone < p.to {
+		a.foundPhrases(p, at, where, left)
+	}
+}
+
+// foundPhrases is the part of found for what needs more than the literal.
+func (a *analysis) foundPhrases(p *place, at int, where extent, left bool) {
+	s := a.folded
+	behind := at + len(p.text)
+	next := s[behind:] // with padding
+	// The bytes before the one space that stands before the literal, if it is one.
+	var previous uint32
+	hasPrevious := at >= 2 && s[at-1] == ' ' && !asciiGlue(s[at-2])
+	if hasPrevious {
+		if at >= 5 {
+			previous = key4(s[at-5:])
+		} else {
+			for _, c := range s[:at-1] {
+				previous = previous>>8 | uint32(c)<<24
+			}
+		}
+	}
+	uses := a.set.index.uses
+	for i := p.alone; i < p.phrases; i++ {
+		switch u := &uses[i]; {
+		case u.kind&useBefore != 0 && hasPrevious && previous&u.mask != u.want:
+		case u.kind&usePrefix != 0:
+			a.prefix(u.atom, at, behind, where)
+		case u.kind&useLoose != 0 && left && u.kind&useLeft != 0:
+		default:
+			a.phrase(u.atom, at, where)
+		}
+	}
+	if p.phrases == p.to || next[0] < utf8.RuneSelf && !isGlue(rune(next[0])) {
+		return // no further word can follow here
+	}
+	known := next[0] == ' ' && !asciiGlue(next[1])
+	second := key4(next[1:])
+	if known && p.seconds&(1<<(second&63)) == 0 {
 		return // the next word is another one: most candidates end here
 	}
-	for n := l.phrase; n > 0; {
-		number := n - 1
-		k := a.set.index.links[number]
-		n = k.next
-		if k.previous != previous && k.previous != 0 && previous != 0 || next[0] == ' ' && next[1] != k.second && !asciiGlue(next[1]) {
+	for i := p.phrases; i < p.to; i++ {
+		if u := &uses[i]; known && second&u.mask != u.want || u.kind&useLoose != 0 && left && u.kind&useLeft != 0 {
 			continue
 		}
-		if u := &a.set.index.atoms[number]; !(left && u.left && u.loose) {
-			a.phrase(number, u, at, extent{start, end})
-		}
+		a.phrase(uses[i].atom, at, where)
 	}
 }
 
 // phrase looks whether the word or phrase of an atom stands where its literal does,
 // which is at key.
-func (a *analysis) phrase(number int32, u *atom, at int, key extent) {
-	text := a.folded[:len(a.folded)-4]
+func (a *analysis) phrase(number int32, at int, key extent) {
+	u := &a.set.index.atoms[number]
+	text := a.folded[:len(a.folded)-paddings]
 	start, ok, cut := u.entry.back(text, at)
 	if cut {
 		a.cut = append(a.cut, number)
@@ -259,23 +336,47 @@ func (a *analysis) phrase(number int32, u *atom, at int, key extent) {
 	switch {
 	case ok:
 		a.keep(number, extent{a.at(from), a.endAt(to)})
-	case to == len(a.folded)-4:
+	case to == len(a.folded)-paddings:
 		a.cut = append(a.cut, number)
 	}
+}
+
+// prefix is phrase for a word of a family that goes on as it likes. Among letters of
+// ASCII it need not look at the entry.
+func (a *analysis) prefix(number int32, at, behind int, key extent) {
+	s := a.folded
+	before := a.before(at)
+	if before < utf8.RuneSelf && isAlnum[s[at]] && isAlnum[s[behind-1]] {
+		if isAlnum[before] {
+			return
+		}
+		for isAlnum[s[behind]] {
+			behind++
+		}
+		if s[behind] < utf8.RuneSelf && s[behind] != '\'' || behind == len(s)-paddings {
+			a.keep(number, extent{key.start, a.endAt(behind)})
+			return
+		}
+	}
+	a.phrase(number, at, key)
 }
 
 // asciiGlue reports whether c is a glue character, or may be the beginning of one.
 func asciiGlue(c byte) bool { return c >= utf8.RuneSelf || isGlue(rune(c)) }
 
-// keep records a place of an atom.
-func (a *analysis) keep(atom int32, where extent) {
-	if len(a.spots[atom]) == 0 {
-		a.touched = append(a.touched, atom)
-		for _, set := range a.set.index.atoms[atom].sets {
+// keep records a place of an atom, or a group of them.
+func (a *analysis) keep(number int32, where extent) {
+	last := a.last[number]
+	if last == 0 {
+		a.touched = append(a.touched, number)
+		for _, set := range a.set.index.setsOf(number) {
 			a.present.add(int(set))
+			a.held = append(a.held, held{number, set, a.heldBy[set]})
+			a.heldBy[set] = int32(len(a.held))
 		}
 	}
-	a.spots[atom] = append(a.spots[atom], where)
+	a.spots = append(a.spots, spot{int32(where.start), int32(where.end), last})
+	a.last[number] = int32(len(a.spots))
 }
 
 // has reports whether anything of the set stands in the text.
@@ -288,10 +389,13 @@ func (a *analysis) of(f *family) []hit {
 	if state := &a.sets[set]; !state.located && a.has(set) {
 		a.use(set)
 		state.located = true
-		var words []extent
-		for _, atom := range a.set.index.sets[set] {
-			words = append(words, a.spots[atom]...)
+		words := a.words[:0]
+		for n := a.heldBy[set]; n > 0; n = a.held[n-1].next {
+			for k := a.last[a.held[n-1].atom]; k > 0; k = a.spots[k-1].previous {
+				words = append(words, extent{int(a.spots[k-1].start), int(a.spots[k-1].end)})
+			}
 		}
+		a.words = words
 		a.locate(set, shortest(words))
 	}
 	return a.sets[set].hits
@@ -302,9 +406,9 @@ func (a *analysis) endsOf(set int) []int32 {
 	if state := &a.sets[set]; !state.collected && a.has(set) {
 		a.use(set)
 		state.collected = true
-		for _, atom := range a.set.index.sets[set] {
-			for _, where := range a.spots[atom] {
-				state.ends = append(state.ends, int32(where.end))
+		for n := a.heldBy[set]; n > 0; n = a.held[n-1].next {
+			for k := a.last[a.held[n-1].atom]; k > 0; k = a.spots[k-1].previous {
+				state.ends = append(state.ends, a.spots[k-1].end)
 			}
 		}
 		slices.Sort(state.ends)

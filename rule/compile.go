@@ -103,7 +103,7 @@ next:
 // match: those of one condition, for each of its ways the rarest.
 func (l *loader) trigger() {
 	s := l.set
-	frequencies := make([]float64, len(s.index.sets))
+	frequencies := make([]float64, s.index.sets)
 	for i := range s.index.literals {
 		word := &s.index.literals[i]
 		for _, first := range []int32{word.atom, word.phrase} {
@@ -115,7 +115,7 @@ func (l *loader) trigger() {
 			}
 		}
 	}
-	s.triggers = make([][]trigger, len(s.index.sets))
+	s.triggers = make([][]trigger, s.index.sets)
 	for _, alt := range s.alternatives {
 		var best [][]int
 		least := math.Inf(1)
@@ -140,7 +140,7 @@ func (l *loader) trigger() {
 // build makes what is quickly made of the rest.
 func (s *Set) build() {
 	s.index.build()
-	s.spaced = newBitset(len(s.index.sets))
+	s.spaced = newBitset(s.index.sets)
 	for i := range s.index.atoms {
 		if atom := &s.index.atoms[i]; atom.spaced {
 			for _, set := range atom.sets {
@@ -148,7 +148,7 @@ func (s *Set) build() {
 			}
 		}
 	}
-	s.triggered = newBitset(len(s.index.sets))
+	s.triggered = newBitset(s.index.sets)
 	for set := range s.triggers {
 		if len(s.triggers[set]) > 0 {
 			s.triggered.add(set)

@@ -402,7 +402,7 @@ func (c *codec) member(f **family) {
 }
 
 func (c *codec) indexTables(x *index) {
-	sets, uses := len(x.sets), 0
+	sets, uses := x.sets, 0
 	for i := range x.atoms {
 		uses += len(x.atoms[i].sets)
 	}
@@ -423,7 +423,6 @@ func (c *codec) indexTables(x *index) {
 		number(c, &l.seconds)
 	})
 	all := make([]int32, 0, uses)
-	sizes := make([]int32, sets)
 	list(c, &x.atoms, func(a *atom) {
 		number(c, &a.next)
 		n := 0
@@ -452,9 +451,6 @@ func (c *codec) indexTables(x *index) {
 			set := int(a.sets[i])
 			c.index(&set, sets)
 			a.sets[i] = int32(set)
-			if !c.failed {
-				sizes[set]++
-			}
 		}
 	})
 	if c.writing || c.failed {
@@ -467,19 +463,11 @@ func (c *codec) indexTables(x *index) {
 			return
 		}
 	}
-	members := make([]int32, 0, uses)
-	x.sets = make([][]int32, sets)
-	for set, n := range sizes {
-		x.sets[set] = members[len(members) : len(members) : len(members)+int(n)]
-		members = members[:len(members)+int(n)]
-	}
+	x.sets = sets
 	for i := range x.atoms {
 		if int(x.atoms[i].next) > i { // chains lead back to earlier atoms
 			c.fail()
 			return
-		}
-		for _, set := range x.atoms[i].sets {
-			x.sets[set] = append(x.sets[set], int32(i))
 		}
 	}
 }
@@ -668,10 +656,10 @@ func (c *codec) triggers(s *Set) {
 			if !c.failed {
 				t.alt = s.alternatives[n]
 			}
-			c.index(&t.set, len(s.index.sets))
+			c.index(&t.set, s.index.sets)
 		})
 	})
-	if len(s.triggers) != len(s.index.sets) {
+	if len(s.triggers) != s.index.sets {
 		c.fail()
 	}
 }

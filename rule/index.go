@@ -1,21 +1,12 @@
 package rule
 
 import (
+	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// index finds, in folded text, every place where one of a fixed list of literals
-// stands, in one pass.
-//
-// It looks up the next four bytes of each place in a bitmap that fits the first
-// cache, and compares literals only where that says maybe. That costs a few
-// nanoseconds a byte and, unlike an automaton of some ten thousand words in
-// thirteen languages, next to nothing to build. The work at a place is bounded by
-// the literals that share its four bytes, so a pass is linear in the text.
-//
-// Most literals are of no use inside a longer word. Where a word goes on, which is
-// most places, only the others are asked about.
+// index knows a fixed list of literals, and finds in folded text every place where one
+// of them stands, in one pass (lookup.go).
 //
 // What wants to know of a literal is an atom: a word of a family, or a text that a
 // regular expression cannot do without. An atom that several families or patterns
@@ -25,35 +16,10 @@ import (
 type index struct {
 	literals []literal
 	atoms    []atom
-	links    []link    // of the atoms
-	sets     [][]int32 // the atoms of each set
-	start    filter    // of all literals
-	inside   filter    // of those that may stand inside a word
-	slots    []int32   // by hash of the first four bytes: where its candidates begin; the end of one is the beginning of the next
-	long     []candidate
-	tiny     []tiny           // by hash of their bytes: literals of up to three
+	sets     int              // the number of sets
 	numbers  map[string]int32 // literals, while it is built
 	known    map[string]int32 // atoms, while it is built
-}
-
-// filter says of the first bytes of a place whether a literal may begin there.
-type filter struct {
-	long  [1 << 10]uint64 // of hash4(first four bytes)
-	short [1 << 10]uint64 // of the first two bytes, for literals of up to three
-}
-
-// tiny is a slot for a literal of up to three bytes.
-type tiny struct {
-	key     uint32 // its bytes, and their number in the highest one
-	literal int32  // plus one
-}
-
-// candidate is a literal of four bytes or more, with the first four and the next four of
-// them: most that are not there differ in these, and need not be looked up. Of those that
-// have no more bytes, literal is ^ of their number: they need not be compared, either.
-type candidate struct {
-	head, tail, mask uint32
-	literal          int32
+	lookup
 }
 
 // literal is a folded text and who wants to know of it.
@@ -84,29 +50,10 @@ type atom struct {
 	left, right bool
 }
 
-// link is what is asked of an atom first, in little memory: most atoms of a literal are
-// phrases, and most of these are not there.
-type link struct {
-	next int32 // atom of the same literal, plus one
-	// second is the atom's, previous the last byte of the word before the key; 0: it may
-	// be any.
-	second, previous byte
-}
-
-// padding stands behind the text, so that four bytes can be read anywhere; no UTF-8
-// text has this byte.
-const padding = 0xff
-
-func hash4(key uint32) uint32 { return key * 0x9e3779b1 >> 16 }
-
-func key4(s []byte) uint32 {
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
-}
-
 // newSet makes an empty set.
 func (x *index) newSet() int32 {
-	x.sets = append(x.sets, nil)
-	return int32(len(x.sets) - 1)
+	x.sets++
+	return int32(x.sets - 1)
 }
 
 // addEntry adds a word or phrase to a set.
@@ -167,193 +114,31 @@ func (x *index) add(set int32, identity, text string, a atom, closed bool) {
 		return // twice in one list; sets are filled one after the other
 	}
 	found.sets = append(found.sets, set)
-	x.sets[set] = append(x.sets[set], n)
 }
 
-// build makes the tables, once all literals are there.
-func (x *index) build() {
-	x.numbers, x.known = nil, nil
-	x.links = make([]link, len(x.atoms))
-	for i := range x.atoms {
-		a := &x.atoms[i]
-		x.links[i] = link{next: a.next, second: a.second}
-		if a.entry != nil {
-			x.links[i].previous = a.entry.previousByte()
-		}
+// group gives a number that stands for all of some atoms that are found together: that
+// of the one, or one behind all atoms.
+func (x *index) group(atoms []use) int32 {
+	if len(atoms) == 1 {
+		return atoms[0].atom
 	}
-	small := 0
-	for i := range x.literals {
-		if len(x.literals[i].text) < 4 {
-			small++
-		}
+	n := 0
+	for _, u := range atoms {
+		n += len(x.atoms[u.atom].sets)
 	}
-	x.tiny = make([]tiny, tableSize(small))
-	size := min(tableSize(len(x.literals)), 1<<16) // hash4 has no more bits
-	x.slots = make([]int32, size+1)
-	x.long = make([]candidate, len(x.literals)-small)
-	for i := range x.literals {
-		l := &x.literals[i]
-		filters := []*filter{&x.start, &x.inside}
-		if l.left {
-			filters = filters[:1]
-		}
-		if len(l.text) < 4 {
-			x.addTiny(l.text, int32(i), filters)
-			continue
-		}
-		h := hash4(key4([]byte(l.text[:4])))
-		for _, f := range filters {
-			f.long[h>>6] |= 1 << (h & 63)
-		}
-		x.slots[int(h)&(size-1)+1]++
+	sets := make([]int32, 0, n)
+	for _, u := range atoms {
+		sets = append(sets, x.atoms[u.atom].sets...)
 	}
-	x.fill(size)
+	slices.Sort(sets)
+	x.groups = append(x.groups, slices.Compact(sets))
+	return int32(len(x.atoms) + len(x.groups) - 1)
 }
 
-// fill makes the lists of candidates from their numbers, which stand in slots, each
-// one place further than its list.
-func (x *index) fill(size int) {
-	for h := range size {
-		x.slots[h+1] += x.slots[h]
+// setsOf gives the sets of an atom or a group.
+func (x *index) setsOf(number int32) []int32 {
+	if n := int(number) - len(x.atoms); n >= 0 {
+		return x.groups[n]
 	}
-	for i := len(x.literals) - 1; i >= 0; i-- {
-		text := x.literals[i].text
-		if len(text) < 4 {
-			continue
-		}
-		c := candidate{head: key4([]byte(text[:4])), literal: int32(i)}
-		if len(text) <= 8 {
-			c.literal = ^c.literal
-		}
-		for j := 4; j < min(len(text), 8); j++ {
-			c.tail |= uint32(text[j]) << (8 * (j - 4))
-			c.mask |= 0xff << (8 * (j - 4))
-		}
-		// Each list is filled from its end; what was its end is then its beginning.
-		end := &x.slots[int(hash4(c.head))&(size-1)+1]
-		*end--
-		x.long[*end] = c
-	}
-	x.slots = append(x.slots[1:], int32(len(x.long)))
-}
-
-func tableSize(n int) int {
-	size := 16
-	for size < 2*n {
-		size *= 2
-	}
-	return size
-}
-
-func (x *index) addTiny(text string, i int32, filters []*filter) {
-	first := uint32(text[0])
-	for _, f := range filters {
-		if len(text) == 1 {
-			for second := range uint32(256) {
-				f.short[(first|second<<8)>>6] |= 1 << (first & 63)
-			}
-			continue
-		}
-		prefix := first | uint32(text[1])<<8
-		f.short[prefix>>6] |= 1 << (prefix & 63)
-	}
-	key := uint32(len(text)) << 24
-	for j := range len(text) {
-		key |= uint32(text[j]) << (8 * j)
-	}
-	at := int(hash4(key)) & (len(x.tiny) - 1)
-	for x.tiny[at].literal != 0 {
-		at = (at + 1) & (len(x.tiny) - 1)
-	}
-	x.tiny[at] = tiny{key, i + 1}
-}
-
-// scan tells a of each literal that stands in its folded text, which must end with
-// four bytes of padding, in order of place.
-//
-// A literal that is left is passed over inside a word. That is safe: found drops it
-// there. If it begins with a letter or digit of ASCII, all its atoms ask that none
-// stands before it in the text; so the place is inside a word where one does, and
-// both are of ASCII and neighbours in the text too, not in its folded form alone. If
-// it begins with another letter, all its atoms are words, which begin where no
-// letter stands before them in the folded text (wordStarts).
-func (x *index) scan(a *analysis) {
-	s := a.folded
-	n := len(s) - 4
-	if len(x.literals) == 0 || n <= 0 {
-		return
-	}
-	key := key4(s) << 8
-	ascii := len(a.origin) == 0
-	inWord := false // a letter or digit stands right before i
-	for i := 0; i < n; i++ {
-		if i == 0 {
-			key = key4(s)
-		} else {
-			key = key>>8 | uint32(s[i+3])<<24
-		}
-		c := s[i]
-		f := &x.start
-		switch {
-		case c < utf8.RuneSelf:
-			if alnum := asciiClass[c] == classWord; !alnum {
-				inWord = false
-			} else {
-				if inWord && (ascii || a.besideASCII(i)) {
-					f = &x.inside
-				}
-				inWord = true
-			}
-		case c < 0xc0:
-			continue // inside a character
-		default:
-			if inWord {
-				f = &x.inside
-			}
-			r, _ := utf8.DecodeRune(s[i:])
-			inWord = classOf(r) == classWord
-		}
-		if short := key & 0xffff; f.short[short>>6]&(1<<(short&63)) != 0 {
-			x.scanTiny(a, key, i)
-		}
-		if h := hash4(key); f.long[h>>6]&(1<<(h&63)) != 0 {
-			x.scanLong(a, key, h, i)
-		}
-	}
-}
-
-func (x *index) scanTiny(a *analysis, key uint32, at int) {
-	for n, mask := uint32(1), uint32(0xff); n <= 3; n, mask = n+1, mask<<8|0xff {
-		k := key&mask | n<<24
-		for i := int(hash4(k)) & (len(x.tiny) - 1); x.tiny[i].literal != 0; i = (i + 1) & (len(x.tiny) - 1) {
-			if x.tiny[i].key == k {
-				a.found(&x.literals[x.tiny[i].literal-1], at)
-				break
-			}
-		}
-	}
-}
-
-func (x *index) scanLong(a *analysis, key, hash uint32, at int) {
-	slot := int(hash) & (len(x.slots) - 2)
-	var tail uint32
-	if rest := a.folded[at+4:]; len(rest) >= 4 {
-		tail = key4(rest)
-	} else {
-		for j, c := range rest {
-			tail |= uint32(c) << (8 * j)
-		}
-	}
-	for i := x.slots[slot]; i < x.slots[slot+1]; i++ {
-		c := &x.long[i]
-		switch {
-		case c.head != key || tail&c.mask != c.tail:
-		case c.literal < 0:
-			a.found(&x.literals[^c.literal], at)
-		default:
-			if l := &x.literals[c.literal]; hasPrefix(a.folded[at:], l.text) {
-				a.found(l, at)
-			}
-		}
-	}
+	return x.atoms[number].sets
 }

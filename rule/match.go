@@ -124,7 +124,7 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 		}
 		m.text.toolExcuse = m.toolExcuse
 		for range s.toolMasks {
-			m.unions = append(m.unions, newBitset(len(s.index.sets)))
+			m.unions = append(m.unions, newBitset(s.index.sets))
 		}
 	}
 	if stop == nil {

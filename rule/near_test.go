@@ -14,7 +14,7 @@ import (
 func nearByDefinition(a *analysis, n *near, span Span) bool {
 	hits := make([][]extent, len(n.families))
 	find := func(f *family) (found []extent) {
-		s := a.folded[:len(a.folded)-4]
+		s := a.folded[:len(a.folded)-paddings]
 		for i := range f.entries {
 			for at := range s {
 				if !hasPrefix(s[at:], f.entries[i].parts[0].text) {
