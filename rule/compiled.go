@@ -29,7 +29,7 @@ import (
 //
 // Numbers are unsigned varints; a text is its number in the table; lists begin with
 // their length.
-const compiledMagic = "toolmark rules 5\n"
+const compiledMagic = "toolmark rules 6\n"
 
 // Compile loads the rule set in fsys, checks all that Load checks, and gives its
 // compiled form, for Options.Compiled. The same files give the same bytes.

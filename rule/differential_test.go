@@ -161,7 +161,11 @@ func TestNeeds(t *testing.T) {
 					got = append(got, "|")
 				}
 				for _, n := range c {
-					got = append(got, fmt.Sprint(n.texts.literals))
+					var list []string
+					for _, p := range n.texts.literals {
+						list = append(list, p.text)
+					}
+					got = append(got, fmt.Sprint(list))
 				}
 			}
 		}

@@ -99,11 +99,8 @@ func oneRun(kind int) length {
 
 // texts is a choice of texts: written out, or words of families.
 type texts struct {
-	literals []string
+	literals []fixed
 	families []int
-	// left and right say of the literals, not the families, that no character of \w
-	// stands beside them where they begin, or end, with one.
-	left, right bool
 }
 
 func (t texts) none() bool { return len(t.literals) == 0 && len(t.families) == 0 }
@@ -116,7 +113,8 @@ type factor struct {
 	needs  texts // none: the part may hold anything
 	length length
 	exact  bool // the literals are all that the part can be
-	edge   bool // \b, or white space: no word goes on over the part
+	// left and right are the places at its beginning and its end.
+	left, right edge
 }
 
 // literalReader reads needs off a syntax tree.
@@ -141,7 +139,9 @@ func (l *literalReader) factors(re *syntax.Regexp) []factor {
 }
 
 func (l *literalReader) part(re *syntax.Regexp) factor {
-	return factor{needs: l.choice(re), length: l.length(re), exact: exact(re) != nil, edge: isEdge(re)}
+	f := factor{needs: l.choice(re), length: l.length(re), exact: exact(re) != nil}
+	f.left, f.right = l.edges(re)
+	return f
 }
 
 // maxChains is the most chains of one pattern; what would give more is not taken
@@ -193,46 +193,27 @@ func joinExact(parts []factor) []factor {
 	var joined []factor
 	for _, f := range parts {
 		n := len(joined) - 1
-		if n < 0 || !f.exact || !joined[n].exact || f.edge || joined[n].edge || len(f.needs.literals)*len(joined[n].needs.literals) > maxTexts {
+		if n < 0 || !f.exact || !joined[n].exact || len(f.needs.literals)*len(joined[n].needs.literals) > maxTexts {
 			joined = append(joined, f)
 			continue
 		}
 		last := &joined[n]
 		last.needs.literals = product(last.needs.literals, f.needs.literals)
 		last.length = last.length.plus(f.length)
+		last.left, last.right = last.left.or(f.left), f.right.or(last.right)
 	}
 	return joined
 }
 
 // product gives all texts of a text of the first list and one of the second.
-func product(first, second []string) []string {
-	all := make([]string, 0, len(first)*len(second))
+func product(first, second []fixed) []fixed {
+	all := make([]fixed, 0, len(first)*len(second))
 	for _, a := range first {
 		for _, b := range second {
-			all = append(all, a+b)
+			all = append(all, a.join(b))
 		}
 	}
 	return unique(all)
-}
-
-// isEdge tells \b and \s+.
-func isEdge(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpWordBoundary:
-		return true
-	case syntax.OpPlus:
-		class := re.Sub[0]
-		if class.Op != syntax.OpCharClass || kindOf(class) != runSpace {
-			return false
-		}
-		for i := 0; i < len(class.Rune); i += 2 {
-			if class.Rune[i] <= '_' && '_' <= class.Rune[i+1] {
-				return false // is of \w, though it joins words
-			}
-		}
-		return true
-	}
-	return false
 }
 
 // literal splits a literal at the families in it.
@@ -244,12 +225,17 @@ func (l *literalReader) literal(runes []rune) []factor {
 			continue
 		}
 		if from < i {
-			text := string(runes[from:i])
-			list = append(list, factor{needs: texts{literals: []string{fold(text)}}, length: length{runes: uint32(i - from)}, exact: true})
+			left, _ := l.edgesOfRune(runes[from])
+			_, right := l.edgesOfRune(runes[i-1])
+			list = append(list, factor{
+				needs: texts{literals: []fixed{{text: fold(string(runes[from:i]))}}}, length: length{runes: uint32(i - from)},
+				exact: true, left: left, right: right,
+			})
 		}
 		if i < len(runes) {
 			n := int(runes[i] - placeholder)
-			list = append(list, factor{needs: texts{families: []int{n}}, length: l.family(n)})
+			left, right := l.edgesOfFamily(n)
+			list = append(list, factor{needs: texts{families: []int{n}}, length: l.family(n), left: left, right: right})
 		}
 		from = i + 1
 	}
@@ -267,15 +253,24 @@ func (l *literalReader) choice(re *syntax.Regexp) texts {
 		if len(families) > 0 && len(others) == 0 {
 			return texts{families: families}
 		}
-	case syntax.OpCapture, syntax.OpPlus:
+	case syntax.OpCapture:
 		return l.choice(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return l.choice(re.Sub[0])
+	case syntax.OpPlus, syntax.OpRepeat:
+		if re.Op == syntax.OpPlus || re.Min > 0 {
+			// The first of them: behind it the next may stand.
+			all := l.choice(re.Sub[0])
+			if re.Max != 1 {
+				for i := range all.literals {
+					all.literals[i].right = all.literals[i].right.or(edgeOpen)
+				}
+			}
+			return all
 		}
 	case syntax.OpConcat, syntax.OpLiteral:
 		var best texts
-		for _, f := range l.factors(re) {
+		parts := l.factors(re)
+		bound(parts, edgeOuter, edgeOuter)
+		for _, f := range parts {
 			if f.needs.useful() && (best.none() || l.frequency(f.needs) < l.frequency(best)) {
 				best = f.needs
 			}
@@ -302,38 +297,55 @@ func (l *literalReader) choice(re *syntax.Regexp) texts {
 // useful reports whether the texts are worth looking for: none is empty, white space
 // alone, or a single letter or digit of ASCII.
 func (t texts) useful() bool {
-	for _, s := range t.literals {
-		if strings.TrimFunc(s, unicode.IsSpace) == "" || len(s) == 1 && isASCIIWord(s[0]) {
+	for _, p := range t.literals {
+		if s := p.text; strings.TrimFunc(s, unicode.IsSpace) == "" || len(s) == 1 && isASCIIWord(s[0]) {
 			return false
 		}
 	}
 	return !t.none()
 }
 
+// bound says of the literals of each part of a concatenation what stands beside them.
+// left and right are the places at both ends of it.
+func bound(parts []factor, left, right edge) {
+	before := make([]edge, len(parts))
+	for i := range parts {
+		before[i] = left
+		left = parts[i].right.or(left)
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		parts[i].needs.literals = within(parts[i].needs.literals, before[i], right)
+		right = parts[i].left.or(right)
+	}
+}
+
 // exact gives all texts that re can match, folded, where those are few; nil
 // otherwise. An assertion such as \b matches the empty text.
-func exact(re *syntax.Regexp) []string {
+func exact(re *syntax.Regexp) []fixed {
 	switch re.Op {
-	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
-		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return []string{""}
+	case syntax.OpEmptyMatch:
+		return []fixed{{}}
+	case syntax.OpWordBoundary:
+		return []fixed{{left: edgeClosed, right: edgeClosed}}
+	case syntax.OpNoWordBoundary, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText:
+		return []fixed{{left: edgeOpen, right: edgeOpen}}
 	case syntax.OpLiteral:
 		for _, r := range re.Rune {
 			if r >= placeholder {
 				return nil
 			}
 		}
-		return []string{fold(string(re.Rune))}
+		return []fixed{{text: fold(string(re.Rune))}}
 	case syntax.OpCharClass:
 		return exactClass(re.Rune)
 	case syntax.OpCapture:
 		return exact(re.Sub[0])
 	case syntax.OpQuest:
 		if set := exact(re.Sub[0]); set != nil && len(set) < maxTexts {
-			return unique(append(slices.Clone(set), ""))
+			return unique(append(slices.Clone(set), fixed{}))
 		}
 	case syntax.OpConcat:
-		all := []string{""}
+		all := []fixed{{}}
 		for _, sub := range re.Sub {
 			set := exact(sub)
 			if set == nil || len(set)*len(all) > maxTexts {
@@ -343,7 +355,7 @@ func exact(re *syntax.Regexp) []string {
 		}
 		return all
 	case syntax.OpAlternate:
-		var all []string
+		var all []fixed
 		for _, sub := range re.Sub {
 			set := exact(sub)
 			if set == nil || len(all)+len(set) > maxTexts {
@@ -374,25 +386,20 @@ func familiesIn(class *syntax.Regexp) (families []int, others []rune) {
 	return families, others
 }
 
-func exactClass(ranges []rune) []string {
+func exactClass(ranges []rune) []fixed {
 	if len(ranges) == 0 || ranges[len(ranges)-1] >= placeholder {
 		return nil // a family, or nearly anything
 	}
-	var set []string
+	var set []fixed
 	for i := 0; i < len(ranges); i += 2 {
 		if ranges[i+1]-ranges[i] > 8 || len(set) > 8 {
 			return nil
 		}
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
-			set = append(set, fold(string(r)))
+			set = append(set, fixed{text: fold(string(r))})
 		}
 	}
 	return unique(set)
-}
-
-func unique(list []string) []string {
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 // length bounds what re matches.
@@ -525,11 +532,9 @@ const maxNeeds = 6
 // stands in every other sentence where there is another one.
 func (l *literalReader) chain(parts []factor) chain {
 	var useful []int
+	bound(parts, edgeOpen, edgeOpen)
 	for i := range parts {
-		f := &parts[i]
-		f.needs.left = f.exact && i > 0 && parts[i-1].edge
-		f.needs.right = f.exact && i+1 < len(parts) && parts[i+1].edge
-		if f.needs.useful() {
+		if parts[i].needs.useful() {
 			useful = append(useful, i)
 		}
 	}
@@ -563,8 +568,8 @@ const common = 40
 // texts stands. It is a guess by length, and only chooses what is looked at first.
 func (l *literalReader) frequency(t texts) float64 {
 	sum := 0.0
-	for _, s := range t.literals {
-		sum += frequency(s, t.left && t.right)
+	for _, p := range t.literals {
+		sum += frequency(p.text, p.left == edgeClosed && p.right == edgeClosed)
 	}
 	for _, n := range t.families {
 		for _, e := range l.numbered[n].entries {
@@ -619,20 +624,20 @@ func (l *loader) literalSet(t texts) int {
 	literals, families := unique(slices.Clone(t.literals)), slices.Clone(t.families)
 	slices.Sort(families)
 	families = slices.Compact(families)
-	key := []byte{flag(t.left, 1) | flag(t.right, 2)}
+	key := []byte{0}
 	for _, n := range families {
 		key = append(binary.AppendUvarint(key, uint64(n)), ',')
 	}
-	for _, text := range literals {
-		key = append(append(key, 0), text...)
+	for _, p := range literals {
+		key = append(append(key, 0, byte(p.left), byte(p.right)), p.text...)
 	}
 	if set, ok := l.needSets[string(key)]; ok {
 		return int(set)
 	}
 	set := l.set.index.newSet()
 	l.needSets[string(key)] = set
-	for _, text := range literals {
-		l.set.index.addText(set, text, t.left, t.right)
+	for _, p := range literals {
+		l.set.index.addText(set, p.text, p.left == edgeClosed, p.right == edgeClosed)
 	}
 	for _, n := range families {
 		for _, e := range l.numbered[n].entries {
