@@ -132,7 +132,7 @@ func (l *loader) trigger() {
 			}
 		}
 		for _, way := range best {
-			s.triggers[way[0]] = append(s.triggers[way[0]], trigger{alt, way[min(1, len(way)-1)]})
+			s.triggers[way[0]] = append(s.triggers[way[0]], trigger{alt, slices.Compact(way[1:])})
 		}
 	}
 }
@@ -154,6 +154,7 @@ func (s *Set) build() {
 			s.triggered.add(set)
 		}
 	}
+	s.flatten()
 	for _, alt := range s.alternatives {
 		if alt.span == SpanTool && !slices.Contains(s.toolMasks, alt.rule.surfaces) {
 			s.toolMasks = append(s.toolMasks, alt.rule.surfaces)
@@ -162,10 +163,44 @@ func (s *Set) build() {
 }
 
 // trigger is an alternative that may match a text which holds something of the set
-// that the trigger is filed under, and of one more.
+// that the trigger is filed under, and of some more.
 type trigger struct {
-	alt *alternative
-	set int
+	alt  *alternative
+	sets []int
+}
+
+// quickTrigger is a trigger as it is read, with the place of its sets in
+// Set.triggerSets.
+type quickTrigger struct {
+	alt      int32 // its order
+	from, to int32
+}
+
+// flatten makes of the triggers what is quickly read.
+func (s *Set) flatten() {
+	s.triggerAt = make([]int32, 0, len(s.triggers)+1)
+	for _, list := range s.triggers {
+		s.triggerAt = append(s.triggerAt, int32(len(s.quick)))
+		for _, t := range list {
+			q := quickTrigger{alt: int32(t.alt.order), from: int32(len(s.triggerSets))}
+			for _, set := range t.sets {
+				s.triggerSets = append(s.triggerSets, int32(set))
+			}
+			q.to = int32(len(s.triggerSets))
+			s.quick = append(s.quick, q)
+		}
+	}
+	s.triggerAt = append(s.triggerAt, int32(len(s.quick)))
+}
+
+// holds reports whether sets hold something of each set of the trigger.
+func (s *Set) holds(q *quickTrigger, sets bitset) bool {
+	for _, set := range s.triggerSets[q.from:q.to] {
+		if !sets.has(int(set)) {
+			return false
+		}
+	}
+	return true
 }
 
 // ways gives lists of sets: a text in which c matches holds something of each set of

@@ -656,7 +656,7 @@ func (c *codec) triggers(s *Set) {
 			if !c.failed {
 				t.alt = s.alternatives[n]
 			}
-			c.index(&t.set, s.index.sets)
+			list(c, &t.sets, func(set *int) { c.index(set, s.index.sets) })
 		})
 	})
 	if len(s.triggers) != s.index.sets {

@@ -146,7 +146,7 @@ func (l *literalReader) part(re *syntax.Regexp) factor {
 
 // maxChains is the most chains of one pattern; what would give more is not taken
 // apart.
-const maxChains = 32
+const maxChains = 64
 
 // chains takes a tree apart into its branches, and these into the parts of their
 // concatenations. An alternation of a few fixed texts stays one part.

@@ -40,7 +40,10 @@ type lookup struct {
 	wideInside  filter  //
 	slots       []int32 // by hash of the first four bytes: where its candidates begin; the end of one is the beginning of the next
 	long        []candidate
-	tiny        []tiny // by hash of their bytes: literals of up to three
+	// tiny has the literals of up to three bytes; tinyAt says for a pair of first bytes
+	// where those begin that may stand there, plus one.
+	tiny   []tiny
+	tinyAt [1 << 14]uint16
 }
 
 // place is a literal with those of its uses that are closed, or those that are not.
@@ -94,10 +97,10 @@ type filter struct {
 	long  [1 << 10]uint64 // of hash4(first four bytes)
 }
 
-// tiny is a slot for a literal of up to three bytes.
+// tiny is a literal of up to three bytes. The last one of a list has no place.
 type tiny struct {
-	key   uint32 // its bytes, and their number in the highest one
-	place int32  // plus one
+	key, mask uint32
+	place     int32 // plus one
 }
 
 // candidate is a literal of four bytes or more, with the first four and the next four of
@@ -229,7 +232,7 @@ func (x *index) build() {
 			}
 		}
 	}
-	x.tiny = make([]tiny, tableSize(small))
+	tinies := map[uint32][]tiny{}
 	x.words = make([]wordSlot, tableSize(words))
 	long := len(x.places) - words - small
 	size := min(tableSize(long), 1<<16) // hash4 has no more bits
@@ -250,7 +253,7 @@ func (x *index) build() {
 			filters = filters[:1]
 		}
 		if len(p.text) < 4 {
-			x.addTiny(p.text, int32(i), filters)
+			addTiny(tinies, p.text, int32(i), filters)
 			continue
 		}
 		h := hash4(key4([]byte(p.text[:4])))
@@ -261,6 +264,7 @@ func (x *index) build() {
 		x.slots[int(h)&(size-1)+1]++
 	}
 	x.fill(size, isOpen)
+	x.fillTiny(tinies)
 }
 
 // use gives what is asked of an atom first.
@@ -396,26 +400,33 @@ func tableSize(n int) int {
 
 func pairOf(first, second byte) uint32 { return uint32(first&0x7f)<<7 | uint32(second&0x7f) }
 
-func (x *index) addTiny(text string, i int32, filters []*filter) {
-	for _, f := range filters {
-		for second := range byte(0x80) {
-			if len(text) > 1 && text[1]&0x7f != second {
-				continue
-			}
-			pair := pairOf(text[0], second)
+func addTiny(tinies map[uint32][]tiny, text string, i int32, filters []*filter) {
+	t := tiny{place: i + 1}
+	for j := range len(text) {
+		t.key |= uint32(text[j]) << (8 * j)
+		t.mask |= 0xff << (8 * j)
+	}
+	for second := range byte(0x80) {
+		if len(text) > 1 && text[1]&0x7f != second {
+			continue
+		}
+		pair := pairOf(text[0], second)
+		tinies[pair] = append(tinies[pair], t)
+		for _, f := range filters {
 			f.pair[pair>>6] |= 1 << (pair & 63)
 			f.short[pair>>6] |= 1 << (pair & 63)
 		}
 	}
-	key := uint32(len(text)) << 24
-	for j := range len(text) {
-		key |= uint32(text[j]) << (8 * j)
+}
+
+// fillTiny writes the lists of tiny literals.
+func (x *index) fillTiny(tinies map[uint32][]tiny) {
+	for pair := range uint32(1 << 14) {
+		if list := tinies[pair]; len(list) > 0 {
+			x.tinyAt[pair] = uint16(len(x.tiny) + 1)
+			x.tiny = append(append(x.tiny, list...), tiny{})
+		}
 	}
-	at := int(hash4(key)) & (len(x.tiny) - 1)
-	for x.tiny[at].place != 0 {
-		at = (at + 1) & (len(x.tiny) - 1)
-	}
-	x.tiny[at] = tiny{key, i + 1}
 }
 
 // scan tells a of each literal that stands in its folded text, which must end with
@@ -498,21 +509,17 @@ func (x *index) open(a *analysis, f *filter, at, end int) {
 		return
 	}
 	if f.short[pair>>6]&(1<<(pair&63)) != 0 {
-		x.scanTiny(a, key, at)
+		x.scanTiny(a, key, pair, at)
 	}
 	if h := hash4(key); f.long[h>>6]&(1<<(h&63)) != 0 {
 		x.scanLong(a, key, h, at)
 	}
 }
 
-func (x *index) scanTiny(a *analysis, key uint32, at int) {
-	for n, mask := uint32(1), uint32(0xff); n <= 3; n, mask = n+1, mask<<8|0xff {
-		k := key&mask | n<<24
-		for i := int(hash4(k)) & (len(x.tiny) - 1); x.tiny[i].place != 0; i = (i + 1) & (len(x.tiny) - 1) {
-			if x.tiny[i].key == k {
-				a.found(&x.places[x.tiny[i].place-1], at)
-				break
-			}
+func (x *index) scanTiny(a *analysis, key, pair uint32, at int) {
+	for i := x.tinyAt[pair] - 1; x.tiny[i].place != 0; i++ {
+		if t := &x.tiny[i]; key&t.mask == t.key {
+			a.found(&x.places[t.place-1], at)
 		}
 	}
 }

@@ -300,9 +300,12 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 func (s *Set) mayMatch(present bitset, list []*alternative) []*alternative {
 	for i, word := range present {
 		for word &= s.triggered[i]; word != 0; word &= word - 1 {
-			for _, t := range s.triggers[i<<6+bits.TrailingZeros64(word)] {
-				if present.has(t.set) && t.alt.mayMatch(present) {
-					list = append(list, t.alt)
+			set := i<<6 + bits.TrailingZeros64(word)
+			for n := s.triggerAt[set]; n < s.triggerAt[set+1]; n++ {
+				if q := &s.quick[n]; s.holds(q, present) {
+					if alt := s.alternatives[q.alt]; len(alt.conditions) == 1 || alt.mayMatch(present) {
+						list = append(list, alt)
+					}
 				}
 			}
 		}
@@ -392,6 +395,9 @@ type Set struct {
 	spaced       bitset      // sets of the index with a text that holds white space
 	triggers     [][]trigger // per set of the index
 	triggered    bitset      // the sets that have some
+	quick        []quickTrigger
+	triggerAt    []int32 // per set of the index: where its triggers begin in quick
+	triggerSets  []int32
 	excuses      int
 	toolMasks    []surfaceMask
 	pool         sync.Pool
