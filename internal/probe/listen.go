@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net/http"
 	"time"
+
+	"github.com/toolmark/toolmark"
 )
 
 // listenWait bounds the wait for the start of a stream and for the acknowledgement of a
@@ -151,7 +153,12 @@ func (s *stream) run(t *httpTransport, req *http.Request) {
 	}
 	resp, err := t.streaming().Do(req)
 	if err != nil {
-		fail(t.cannotConnect(req.Context(), err))
+		err = t.cannotConnect(req.Context(), err)
+		if e, ok := asFailure(err); ok && e.Code != toolmark.ErrCannotConnect && e.Code != toolmark.ErrTimeout {
+			// A redirect that is not followed, for example: the lists can be read.
+			err = fmt.Errorf("%w: %w", ErrNotListening, e)
+		}
+		fail(err)
 		return
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
