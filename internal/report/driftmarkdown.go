@@ -249,14 +249,15 @@ func (m *driftMarkdown) tail() string {
 	more, length := 0, 0
 	for i := range m.doc.Servers {
 		s := &m.doc.Servers[i]
-		if s.Accept == "" || s.Status() == DriftUnchanged {
+		if status := s.Status(); s.Accept == "" || status == DriftUnchanged || status == DriftEquivalent {
 			continue
 		}
 		command := oneLine(s.Accept)
-		if length += len(command); length > mostMarkdown/4 || len(commands) >= mostChanges {
+		if length+len(command) > mostMarkdown/4 || len(commands) >= mostChanges {
 			more++
 			continue
 		}
+		length += len(command)
 		commands = append(commands, command)
 	}
 	var b strings.Builder

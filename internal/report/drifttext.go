@@ -61,7 +61,7 @@ func (t *driftWriter) server(s *DriftServer) {
 	if len(s.Findings) > 0 {
 		t.findings(s)
 	}
-	if s.Accept != "" && status != DriftUnchanged {
+	if s.Accept != "" && !quiet {
 		t.line(0, "")
 		t.line(2, "accept: "+t.s.hint(oneLine(s.Accept)))
 	}
@@ -352,6 +352,6 @@ func (t *driftWriter) summary() {
 		t.line(0, t.s.dim("next: toolmark rules explain "+t.example))
 	}
 	if off := t.drift.Community.Off; off != "" && !t.opt.Quiet && sum.Unreachable < sum.Servers {
-		t.line(0, t.s.dim(off))
+		t.line(0, t.s.dim(oneLine(off)))
 	}
 }

@@ -25,7 +25,7 @@ func (s *DriftServer) words(c *pin.Change) phrase {
 	case pin.KindTitle:
 		return fromTo(ours("the title "), c)
 	case pin.KindInstructions:
-		return ours("the server's instructions " + did(c))
+		return ours("the server's instructions " + strings.Replace(did(c), "was", "were", 1))
 	case pin.KindPrompt:
 		return s.entryWords(c, tokens, "prompt", "name")
 	case pin.KindResource:
@@ -151,7 +151,7 @@ var hintSays = map[string]struct {
 
 func annotationWords(c *pin.Change, tokens []string) phrase {
 	if len(tokens) < 2 {
-		p := ours("the annotations " + did(c))
+		p := ours("the annotations " + strings.Replace(did(c), "was", "were", 1))
 		v := c.New
 		if v == nil {
 			v = c.Old
@@ -203,11 +203,11 @@ func inEffect(e pin.Effect) string {
 	case pin.EffectAnnotation:
 		return "accepts the same, reads differently"
 	case pin.EffectWidened:
-		return "widened: accepts all it accepted, and more"
+		return "widened: accepts all it accepted, maybe more"
 	case pin.EffectNarrowed:
-		return "narrowed: accepts less than it did"
+		return "narrowed: accepts nothing new, maybe less"
 	case pin.EffectRestructured:
-		return "restructured: accepts other values"
+		return "restructured: accepts other values, or cannot be compared"
 	}
 	return ""
 }
