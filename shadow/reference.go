@@ -136,7 +136,7 @@ func (n *Names) ByText(tool string, index int, texts []Text) []toolmark.Finding 
 		for r := range texts[i].Readings {
 			reading := &texts[i].Readings[r]
 			// Patterns take any white space, so that view has nothing new.
-			if reading.Name == "space" || !n.worthReading(reading.Text) {
+			if reading.Name == "space" {
 				continue
 			}
 			for _, ref := range n.references(reading.Text) {
@@ -150,26 +150,6 @@ func (n *Names) ByText(tool string, index int, texts []Text) []toolmark.Finding 
 		}
 	}
 	return findings
-}
-
-// worthReading is a cheap test that no text with a reference fails: where no other
-// server is known, a text has to hold a name that is built as identifiers are, or one
-// in quotes, or speak of tools in general.
-func (n *Names) worthReading(text string) bool {
-	if len(n.others) > 0 {
-		return true
-	}
-	for i := 1; i < len(text); i++ {
-		switch b := text[i]; {
-		case b == '_' || b == '.' && i+1 < len(text) && text[i+1] > ' ' || b == '`' || b == '\'' || b == '"':
-			return true
-		case b >= 'A' && b <= 'Z' && text[i-1] >= 'a' && text[i-1] <= 'z':
-			return true
-		case b == 'o' && (text[i-1]|0x20) == 't' && strings.HasPrefix(text[i:], "ool"): // tool
-			return true
-		}
-	}
-	return false
 }
 
 func hasHump(s string) bool {
@@ -210,24 +190,31 @@ func (ref *reference) finding(tool string, index int, pointer string, reading *t
 }
 
 func (n *Names) references(text string) []reference {
-	var found []reference
-	lowered := strings.ToLower(text)
+	l := swayWords()
+	lower := lowered(text)
+	found := l.in(lower)
+	if !n.mayRefer(text, &found) {
+		return nil
+	}
+	var list []reference
 	for _, s := range sentences(text) {
 		sentence := text[s.start:s.end]
-		var lower string
-		if len(lowered) == len(text) { // else some letter has another length in lower case
-			lower = lowered[s.start:s.end]
+		if len(lower) == len(text) { // else some letter has another length in lower case
+			found = l.in(lower[s.start:s.end])
 		} else {
-			lower = strings.ToLower(sentence)
+			found = l.in(strings.ToLower(sentence))
+		}
+		if !n.mayRefer(sentence, &found) {
+			continue
 		}
 		var marked string
 		var mentions []mention
-		if len(n.others) > 0 || swaysUnknown(lower) {
+		if len(n.others) > 0 || l.swaysUnknown(&found) {
 			marked, mentions = n.mark(text, s)
 		}
 		if len(mentions) == 0 {
-			if at := collectively(sentence, lower); at != nil {
-				found = append(found, reference{tool: toolmark.WholeList, alters: true, start: s.start + at[0], end: s.start + at[1]})
+			if at := l.collectively(sentence, &found); at != nil {
+				list = append(list, reference{tool: toolmark.WholeList, alters: true, start: s.start + at[0], end: s.start + at[1]})
 			}
 			continue
 		}
@@ -247,35 +234,35 @@ func (n *Names) references(text string) []reference {
 				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
 					// The last mark of a match is the tool; one before it its server.
 					m := &mentions[first+strings.Count(part[:at[1]], markForeign)-1]
-					if sw.known && !m.known || sw.called && !m.known && !m.called || !sw.alters && m.has(found) {
+					if sw.known && !m.known || sw.called && !m.known && !m.called || !sw.alters && m.has(list) {
 						continue
 					}
-					found = append(found, reference{server: m.server, tool: m.tool, alters: sw.alters, known: m.known, start: m.start, end: m.end})
+					list = append(list, reference{server: m.server, tool: m.tool, alters: sw.alters, known: m.known, start: m.start, end: m.end})
 				}
 			}
 			first += count
 		}
 	}
-	return found
+	return list
 }
 
-// swaysUnknown reports whether a sentence in lower case has the words of some pattern
-// that holds for tools of servers we do not know, or names a server (see serverName).
-// Without them its names do not matter.
-func swaysUnknown(lower string) bool {
-	if strings.Contains(lower, "server.") || strings.Contains(lower, "mcp") {
+// mayRefer is a cheap test that no text with a reference fails: by its words, and, where
+// no other server is known, by what could be a name in it. A text that has marks of its
+// own passes, since its words change when they are dropped.
+func (n *Names) mayRefer(text string, found *wordSet) bool {
+	l := swayWords()
+	switch {
+	case found.meetsAll(l.collective):
 		return true
+	case len(n.others) > 0:
+		return l.swaysKnown(found) || strings.Contains(text, markForeign) || strings.Contains(text, markOwn)
 	}
-	for i := range sways() {
-		if sw := &sways()[i]; !sw.known && hasAll(lower, sw.needs) {
-			return true
-		}
-	}
-	return false
+	return l.swaysUnknown(found) && mayName(text)
 }
 
-func collectively(sentence, lower string) []int {
-	if !hasAny(lower, []string{"tool", "server", "function"}) || !hasAny(lower, []string{"behavio", "working", "output", "call", "recipient", "argument"}) {
+// collectively gives the place where a sentence interferes with tools it does not name.
+func (l *lexicon) collectively(sentence string, found *wordSet) []int {
+	if !found.meetsAll(l.collective) {
 		return nil
 	}
 	return collective().FindStringIndex(sentence)
