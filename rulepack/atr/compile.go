@@ -189,15 +189,17 @@ func (c *compiler) choose(rules []*ruleFile) {
 		}
 	}
 	c.finish()
-	found := hits{ends: make([][]int32, len(c.sets))}
-	c.pack.index.settle(sample)
-	c.pack.index.build()
-	c.pack.index.scan(sample, 0, &found)
+	tried := c.pack.index
+	tried.settle(sample)
+	tried.build(len(c.sets))
+	found := newHits(&tried, len(c.sets))
+	found.reset()
+	tried.scan(sample, &found)
 
 	all := c.sets
 	c.pack.index, c.sets, c.literals, c.wanted = index{}, map[string]int32{}, map[string]int32{}, nil
 	for i, needs := range c.needs {
-		count := func(n need) int { return len(found.ends[all[strings.Join(n.texts, "\x00")]]) }
+		count := func(n need) int { return len(found.ends(all[strings.Join(n.texts, "\x00")])) }
 		slices.SortStableFunc(needs, func(a, b need) int { return count(a) - count(b) })
 		bound := slices.IndexFunc(needs, func(n need) bool { return n.before >= 0 })
 		for k, n := range needs {

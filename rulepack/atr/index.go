@@ -1,5 +1,7 @@
 package atr
 
+import "slices"
+
 // index finds, in folded text, every place where one of a list of literals ends, in
 // one pass. It looks up the next four bytes of each place in a bitmap that fits the
 // first cache and compares literals only where that says maybe; literals of one to
@@ -14,6 +16,8 @@ type index struct {
 	slots    []int32
 	pairs    []int32       // by the first two bytes: chain of literals of two and three
 	ones     [1 << 8]int32 // literals of one byte
+	members  []int32       // literals of each set: from begin of it to begin of the next
+	begin    []int32
 }
 
 type literal struct {
@@ -59,7 +63,22 @@ func (x *index) settle(sample []byte) {
 	}
 }
 
-func (x *index) build() {
+func (x *index) build(sets int) {
+	x.begin = make([]int32, sets+1)
+	for _, set := range x.users {
+		x.begin[set+1]++
+	}
+	for i := range sets {
+		x.begin[i+1] += x.begin[i]
+	}
+	x.members = make([]int32, len(x.users))
+	next := slices.Clone(x.begin)
+	for l := range x.literals {
+		for _, set := range x.users[x.literals[l].from:x.literals[l].to] {
+			x.members[next[set]] = int32(l)
+			next[set]++
+		}
+	}
 	size := 16
 	for size < 2*len(x.literals) {
 		size *= 2
@@ -91,29 +110,81 @@ func (x *index) build() {
 	}
 }
 
-// hits collects where the literals of each set end.
+// hits collects where literals end, and with them those of each set. A literal that
+// stands in a text many times costs its sets no more than one that stands there once:
+// where the texts of a set end is worked out when it is asked for.
 type hits struct {
-	ends    [][]int32 // per set
-	touched []int32   // sets that have any
+	index   *index
+	round   int32
+	seen    []seenLiteral
+	places  []hitPlace
+	sets    []seenSet
+	touched []int32 // sets that have any, in the order of their first hit
+}
+
+// seenLiteral is valid where round is that of the hits.
+type seenLiteral struct{ round, last int32 } // last: its last place, plus one
+
+type hitPlace struct{ end, before int32 } // before: the place before it of that literal, plus one
+
+type seenSet struct {
+	round  int32 // of the last hit
+	listed int32 // round in which ends was made
+	ends   []int32
+}
+
+func newHits(x *index, sets int) hits {
+	return hits{index: x, seen: make([]seenLiteral, len(x.literals)), sets: make([]seenSet, sets)}
 }
 
 func (h *hits) reset() {
-	for _, set := range h.touched {
-		h.ends[set] = h.ends[set][:0]
-	}
-	h.touched = h.touched[:0]
+	h.round++
+	h.places, h.touched = h.places[:0], h.touched[:0]
 }
 
-func (h *hits) add(set, end int32) {
-	if len(h.ends[set]) == 0 {
-		h.touched = append(h.touched, set)
+func (h *hits) add(l, end int32) {
+	s := &h.seen[l]
+	if s.round != h.round {
+		*s = seenLiteral{round: h.round}
+		lit := &h.index.literals[l]
+		for _, set := range h.index.users[lit.from:lit.to] {
+			if h.sets[set].round != h.round {
+				h.sets[set].round = h.round
+				h.touched = append(h.touched, set)
+			}
+		}
 	}
-	h.ends[set] = append(h.ends[set], end)
+	h.places = append(h.places, hitPlace{end, s.last})
+	s.last = int32(len(h.places))
 }
 
-// scan adds the hits in s, roughly in order. s has padding behind its end. The ends
-// that are noted are shifted.
-func (x *index) scan(s []byte, shift int, into *hits) {
+// has reports whether a text of the set was found.
+func (h *hits) has(set int32) bool { return h.sets[set].round == h.round }
+
+// ends gives where the texts of a set end, in order.
+func (h *hits) ends(set int32) []int32 {
+	s := &h.sets[set]
+	if s.listed == h.round || s.round != h.round {
+		if s.round != h.round {
+			return nil
+		}
+		return s.ends
+	}
+	s.listed, s.ends = h.round, s.ends[:0]
+	for _, l := range h.index.members[h.index.begin[set]:h.index.begin[set+1]] {
+		if h.seen[l].round != h.round {
+			continue
+		}
+		for at := h.seen[l].last; at > 0; at = h.places[at-1].before {
+			s.ends = append(s.ends, h.places[at-1].end)
+		}
+	}
+	slices.Sort(s.ends)
+	return s.ends
+}
+
+// scan adds the hits in s, roughly in order. s has padding behind its end.
+func (x *index) scan(s []byte, into *hits) {
 	n := len(s) - padding
 	if n <= 0 || len(x.literals) == 0 {
 		return
@@ -123,35 +194,30 @@ func (x *index) scan(s []byte, shift int, into *hits) {
 		key := key4(s[i : i+4 : i+4])
 		if pair := key & 0xffff; x.short[pair>>6]&(1<<(pair&63)) != 0 {
 			if l := x.ones[s[i]]; l > 0 {
-				x.tell(&x.literals[l-1], i+1+shift, into)
+				into.add(l-1, int32(i+1))
 			}
-			x.compare(x.pairs[pair], s[:n], 0, i, shift, into)
+			x.compare(x.pairs[pair], s[:n], 0, i, into)
 		}
 		h := hash4(key)
 		if x.long[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		x.compare(x.slots[int(h)&mask], s[:n], key, i, shift, into)
+		x.compare(x.slots[int(h)&mask], s[:n], key, i, into)
 	}
 }
 
 // compare goes through a chain of literals, of those with four bytes that are key.
-func (x *index) compare(l int32, s []byte, key uint32, at, shift int, into *hits) {
+func (x *index) compare(l int32, s []byte, key uint32, at int, into *hits) {
 	for l > 0 {
-		lit := &x.literals[l-1]
+		number := l - 1
+		lit := &x.literals[number]
 		l = lit.next
 		if lit.key != key {
 			continue
 		}
 		start := at - int(lit.at)
 		if end := start + len(lit.text); start >= 0 && end <= len(s) && string(s[start:end]) == lit.text {
-			x.tell(lit, end+shift, into)
+			into.add(number, int32(end))
 		}
-	}
-}
-
-func (x *index) tell(l *literal, end int, into *hits) {
-	for _, set := range x.users[l.from:l.to] {
-		into.add(set, int32(end))
 	}
 }

@@ -102,7 +102,7 @@ func (p *Pack) matcher() *matcher {
 	}
 	return &matcher{
 		pack: p, found: make([]Match, len(p.rules)), late: make([]bool, len(p.rules)),
-		hits: hits{ends: make([][]int32, p.sets)}, held: make([]hold, len(p.patterns)), hushed: make([]int32, len(p.patterns)),
+		hits: newHits(&p.index, p.sets), held: make([]hold, len(p.patterns)), hushed: make([]int32, len(p.patterns)),
 	}
 }
 
@@ -181,7 +181,7 @@ func (m *matcher) read(s string, normal, changed bool) {
 // try runs the patterns that are asked for on the current form.
 func (m *matcher) try(wanted func(*pattern) bool) {
 	m.hits.reset()
-	m.pack.index.scan(m.form.folded, 0, &m.hits)
+	m.pack.index.scan(m.form.folded, &m.hits)
 	if m.joined {
 		m.findMeetings()
 	}
@@ -202,7 +202,7 @@ func (m *matcher) one(n int32, wanted func(*pattern) bool) {
 		return
 	}
 	for i := range p.needs {
-		if len(m.hits.ends[p.needs[i].set]) == 0 {
+		if !m.hits.has(p.needs[i].set) {
 			return
 		}
 	}

@@ -98,7 +98,7 @@ type patternNeed struct {
 
 // link makes what is found from the rules and patterns.
 func (p *Pack) link() {
-	p.index.build()
+	p.index.build(p.sets)
 	p.triggered = make([][]int32, p.sets)
 	p.usedBy = make([][]int32, len(p.patterns))
 	for i, pat := range p.patterns {

@@ -155,23 +155,19 @@ func (m *matcher) places(p *pattern) [][2]int {
 	length := m.form.length()
 	best := -1
 	for i := range p.needs {
-		if p.needs[i].before >= 0 && (best < 0 || len(m.hits.ends[p.needs[i].set]) < len(m.hits.ends[p.needs[best].set])) {
+		if p.needs[i].before >= 0 && (best < 0 || len(m.hits.ends(p.needs[i].set)) < len(m.hits.ends(p.needs[best].set))) {
 			best = i
 		}
 	}
 	if best < 0 {
 		until := length
 		for i := range p.needs {
-			until = min(until, int(slices.Max(m.hits.ends[p.needs[i].set])))
+			list := m.hits.ends(p.needs[i].set)
+			until = min(until, int(list[len(list)-1]))
 		}
 		m.ranges = append(m.ranges, [2]int{0, until})
 	} else {
-		ends, before := m.hits.ends[p.needs[best].set], int(p.needs[best].before)
-		for i := range p.needs {
-			if list := m.hits.ends[p.needs[i].set]; !slices.IsSorted(list) {
-				slices.Sort(list)
-			}
-		}
+		ends, before := m.hits.ends(p.needs[best].set), int(p.needs[best].before)
 		for _, e := range ends {
 			from := max(int(e)-before, 0)
 			if !m.company(p, best, from, int(e)) {
@@ -219,7 +215,7 @@ func (m *matcher) company(p *pattern, best, from, end int) bool {
 		if i == best {
 			continue
 		}
-		list := m.hits.ends[p.needs[i].set]
+		list := m.hits.ends(p.needs[i].set)
 		k, _ := slices.BinarySearch(list, int32(from))
 		if k == len(list) || int(list[k]) > until {
 			return false
