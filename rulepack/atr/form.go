@@ -1,6 +1,9 @@
 package atr
 
 import (
+	"slices"
+	"unicode/utf8"
+
 	"github.com/toolmark/toolmark"
 )
 
@@ -37,56 +40,90 @@ type form struct {
 func (f *form) length() int { return len(f.lower) }
 
 func (f *form) set(s string, codePoints bool) {
-	f.lower = f.lower[:0]
-	f.folded, f.codePoints, f.wide, f.loaded = f.folded[:0], codePoints, false, false
-	ascii := true
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			ascii = false
-			break
-		}
-		f.lower = append(f.lower, asciiLower(s[i]))
-		f.folded = append(f.folded, asciiFold[s[i]])
+	f.clear(codePoints)
+	if !f.ascii(s) {
+		f.clear(codePoints)
+		f.decoded(s)
 	}
-	f.values, f.spelt = f.values[:0], f.spelt[:0]
-	if !ascii {
-		f.folded, f.lower = f.folded[:0], f.lower[:0]
-		add := func(r rune) {
-			f.values = append(f.values, r)
-			f.folded = append(f.folded, foldByte(r))
-			if r < 0x80 {
-				f.lower = append(f.lower, asciiLower(byte(r)))
-			} else {
-				f.lower = append(f.lower, 0x80)
-			}
-		}
-		for i := 0; i < len(s); {
-			r, size := toolmark.DecodeRune(s[i:])
-			i += size
-			if r > 0xffff {
-				f.wide = true
-				if !codePoints {
-					add(0xd800 + (r-0x10000)>>10)
-					add(0xdc00 + (r-0x10000)&0x3ff)
-					continue
-				}
-			}
-			add(r)
-		}
-	}
-	f.folded = append(f.folded, 0, 0, 0, 0)
+	f.finish()
+}
+
+func (f *form) clear(codePoints bool) {
+	f.lower, f.folded, f.values, f.spelt = f.lower[:0], f.folded[:0], f.values[:0], f.spelt[:0]
+	f.codePoints, f.wide, f.loaded = codePoints, false, false
 	f.has, f.first = mask{}, mask{}
-	for i, c := range f.lower {
+}
+
+// ascii appends a text, as far as it is ASCII, and reports whether all of it is.
+func (f *form) ascii(s string) bool {
+	start := len(f.lower)
+	f.lower = slices.Grow(f.lower, len(s)+padding)[:start+len(s)]
+	f.folded = slices.Grow(f.folded, len(s)+padding)[:start+len(s)]
+	lower, folded := f.lower[start:], f.folded[start:]
+	for i := 0; i < len(s); i++ {
+		c := s[i]
 		if c >= 0x80 {
-			f.has.other = true
-		} else {
-			f.has.ascii[c>>6] |= 1 << (c & 63)
+			return false
 		}
-		if i == 0 {
-			f.first = f.has
+		l := asciiLowered[c&127]
+		lower[i], folded[i] = l, asciiFold[c&127]
+		f.has.ascii[l>>6&1] |= 1 << (l & 63)
+	}
+	return true
+}
+
+// decoded appends a text that is not all ASCII.
+func (f *form) decoded(s string) {
+	add := func(r rune) {
+		f.values = append(f.values, r)
+		f.folded = append(f.folded, foldByte(r))
+		if r < 0x80 {
+			l := asciiLower(byte(r))
+			f.lower = append(f.lower, l)
+			f.has.ascii[l>>6&1] |= 1 << (l & 63)
+			return
 		}
+		f.lower = append(f.lower, 0x80)
+		f.has.other = true
+	}
+	for i := 0; i < len(s); {
+		if c := s[i]; c < 0x80 {
+			add(rune(c))
+			i++
+			continue
+		}
+		r, size := toolmark.DecodeRune(s[i:])
+		i += size
+		if r > 0xffff {
+			f.wide = true
+			if !f.codePoints {
+				add(0xd800 + (r-0x10000)>>10)
+				add(0xdc00 + (r-0x10000)&0x3ff)
+				continue
+			}
+		}
+		add(r)
 	}
 }
+
+// finish adds the padding, and what is known of the first character.
+func (f *form) finish() {
+	f.folded = append(f.folded, 0, 0, 0, 0)
+	switch {
+	case len(f.lower) == 0:
+	case f.lower[0] >= 0x80:
+		f.first.other = true
+	default:
+		f.first.ascii[f.lower[0]>>6] = 1 << (f.lower[0] & 63)
+	}
+}
+
+var asciiLowered = func() (table [utf8.RuneSelf]byte) {
+	for i := range table {
+		table[i] = asciiLower(byte(i))
+	}
+	return table
+}()
 
 // runes gives the characters; ASCII letters perhaps in lower case.
 func (f *form) runes() []rune {

@@ -189,8 +189,10 @@ func (m *matcher) try(wanted func(*pattern) bool) {
 		m.one(n, wanted)
 	}
 	for _, set := range m.hits.touched {
-		for _, n := range m.pack.triggered[set] {
-			m.one(n, wanted)
+		for _, t := range m.pack.triggered[set] {
+			if m.hits.has(t.others[0]) && m.hits.has(t.others[1]) {
+				m.one(t.pattern, wanted)
+			}
 		}
 	}
 }

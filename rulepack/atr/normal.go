@@ -18,15 +18,33 @@ func normalized(s string) (out string, changed bool) {
 		return s, false
 	}
 	composed := composed(s)
+	foldable, dropped := false, false
+	for i := 0; i < len(composed); {
+		if composed[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := toolmark.DecodeRune(composed[i:])
+		foldable = foldable || makesFold(r)
+		dropped = dropped || isDropped(r)
+		i += size
+	}
+	if !foldable && !dropped {
+		return composed, composed != s
+	}
 	var b strings.Builder
 	b.Grow(len(composed))
-	foldable := hasLookalike(composed)
 	for i := 0; i < len(composed); {
+		if c := composed[i]; c < utf8.RuneSelf {
+			b.WriteByte(c)
+			i++
+			continue
+		}
 		r, size := toolmark.DecodeRune(composed[i:])
-		switch latin := lookalikes[r]; {
+		switch {
 		case isDropped(r):
-		case foldable && r >= utf8.RuneSelf && latin != 0:
-			b.WriteByte(latin)
+		case foldable && lookalikes[r] != 0:
+			b.WriteByte(lookalikes[r])
 		default:
 			b.WriteString(composed[i : i+size])
 		}
@@ -92,16 +110,11 @@ func isDropped(r rune) bool {
 	return r == 0x2060 || r == 0xfeff || r == 0x180e
 }
 
-// hasLookalike reports whether folding takes place at all: the engine of the package
-// folds a text only where a character of these stretches stands in it, though the
-// list goes beyond them.
-func hasLookalike(s string) bool {
-	for _, r := range s {
-		if r >= 0x370 && r <= 0x4ff || r == 0x131 || r == 0x1c0 || r == 0x578 {
-			return true
-		}
-	}
-	return false
+// makesFold reports whether a character makes folding take place at all: the engine of
+// the package folds a text only where a character of these stretches stands in it, though
+// the list goes beyond them.
+func makesFold(r rune) bool {
+	return r >= 0x370 && r <= 0x4ff || r == 0x131 || r == 0x1c0 || r == 0x578
 }
 
 // foldsAlone are the look-alikes that do not make folding take place by themselves.

@@ -18,10 +18,10 @@ type Pack struct {
 	sets     int
 
 	// Found from the above.
-	triggered [][]int32 // per set: patterns that are looked at when it is hit
-	always    []int32   // patterns that are always looked at
-	usedBy    [][]int32 // per pattern: rules
-	allOf     []int32   // rules of which all conditions must hold
+	triggered [][]trigger // per set: patterns that are looked at when it is hit
+	always    []int32     // patterns that are always looked at
+	usedBy    [][]int32   // per pattern: rules
+	allOf     []int32     // rules of which all conditions must hold
 
 	mu       sync.Mutex // guards interner, while patterns are parsed
 	interner interner
@@ -91,6 +91,13 @@ type pattern struct {
 	err  error
 }
 
+// trigger is a pattern with the sets of its other needs, so that most patterns are done
+// with before they are looked at.
+type trigger struct {
+	pattern int32
+	others  [maxNeeds - 1]int32 // its own first set again where it has fewer
+}
+
 type patternNeed struct {
 	set    int32
 	before int32
@@ -99,7 +106,7 @@ type patternNeed struct {
 // link makes what is found from the rules and patterns.
 func (p *Pack) link() {
 	p.index.build(p.sets)
-	p.triggered = make([][]int32, p.sets)
+	p.triggered = make([][]trigger, p.sets)
 	p.usedBy = make([][]int32, len(p.patterns))
 	for i, pat := range p.patterns {
 		if len(pat.needs) == 0 {
@@ -107,7 +114,14 @@ func (p *Pack) link() {
 			continue
 		}
 		set := pat.needs[0].set
-		p.triggered[set] = append(p.triggered[set], int32(i))
+		t := trigger{pattern: int32(i)}
+		for k := range t.others {
+			t.others[k] = set
+			if k+1 < len(pat.needs) {
+				t.others[k] = pat.needs[k+1].set
+			}
+		}
+		p.triggered[set] = append(p.triggered[set], t)
 	}
 	for i := range p.rules {
 		if p.rules[i].all {
