@@ -41,6 +41,9 @@ type machine struct {
 	word     marks // \b
 	hasWord  bool
 	every    marks
+	loose    bool            // see sift
+	begins   marks           // where loose: the beginnings of lines
+	ends     marks           // and their ends
 	known    map[*node]marks // see once
 
 	free [][]uint64
@@ -84,6 +87,7 @@ func (m *machine) load(lower []byte, values []rune) {
 	}
 	m.round++
 	m.hasWord = false
+	m.loose = false
 	for n, s := range m.known {
 		m.put(s)
 		delete(m.known, n)
@@ -257,6 +261,9 @@ func (m *machine) eval(n *node, s marks, back bool) marks {
 	case opRepeat:
 		return m.repeat(n, s, back)
 	case opLook:
+		if m.loose {
+			break
+		}
 		mask := m.look(n, s.lo, s.hi)
 		if n.negative {
 			s.without(&mask)
@@ -265,8 +272,16 @@ func (m *machine) eval(n *node, s marks, back bool) marks {
 		}
 		m.put(mask)
 	case opBegin:
+		if m.loose {
+			s.and(&m.begins)
+			break
+		}
 		m.only(&s, 0)
 	case opEnd:
+		if m.loose {
+			s.and(&m.ends)
+			break
+		}
 		m.only(&s, m.n)
 	case opWord:
 		s.and(m.boundaries(n.class))

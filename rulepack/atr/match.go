@@ -51,14 +51,24 @@ func (p *Pack) Match(texts []string, stop func() bool) Result {
 			filled++
 		}
 	}
+	if filled < 2 {
+		for i, text := range texts {
+			if text != "" {
+				m.event(i, text, false)
+			}
+		}
+		return m.result()
+	}
+	joined := strings.Join(texts, separator)
+	if !m.sift(joined) {
+		return m.result()
+	}
 	for i, text := range texts {
-		if text != "" && (filled == 1 || !plainWord(text)) {
+		if text != "" && !plainWord(text) {
 			m.event(i, text, false)
 		}
 	}
-	if filled > 1 {
-		m.event(0, strings.Join(texts, separator), true)
-	}
+	m.event(0, joined, true)
 	return m.result()
 }
 
@@ -87,6 +97,10 @@ type matcher struct {
 	text     int
 	codeDone bool
 	codeList [][2]int
+
+	sifted bool    // only patterns that are left are tried
+	left   []int32 // per pattern: the last call in which sifting left it
+	calls  int32
 }
 
 // hold says in which event a pattern matched, and where.
@@ -103,11 +117,14 @@ func (p *Pack) matcher() *matcher {
 	return &matcher{
 		pack: p, found: make([]Match, len(p.rules)), late: make([]bool, len(p.rules)),
 		hits: newHits(&p.index, p.sets), held: make([]hold, len(p.patterns)), hushed: make([]int32, len(p.patterns)),
+		left: make([]int32, len(p.patterns)),
 	}
 }
 
 func (m *matcher) begin(texts []string, stop func() bool) {
 	m.texts, m.stop, m.stopped, m.asked = texts, stop, false, 0
+	m.calls++
+	m.sifted = false
 	clear(m.found)
 	clear(m.late)
 }
@@ -185,13 +202,19 @@ func (m *matcher) try(wanted func(*pattern) bool) {
 	if m.joined {
 		m.findMeetings()
 	}
+	m.candidates(func(n int32) { m.one(n, wanted) })
+}
+
+// candidates gives the patterns of which the form has a text of each need, in the order
+// in which the first of these was found.
+func (m *matcher) candidates(yield func(int32)) {
 	for _, n := range m.pack.always {
-		m.one(n, wanted)
+		yield(n)
 	}
 	for _, set := range m.hits.touched {
 		for _, t := range m.pack.triggered[set] {
 			if m.hits.has(t.others[0]) && m.hits.has(t.others[1]) {
-				m.one(t.pattern, wanted)
+				yield(t.pattern)
 			}
 		}
 	}
@@ -199,6 +222,9 @@ func (m *matcher) try(wanted func(*pattern) bool) {
 
 // one tries a pattern, unless nothing depends on it any more.
 func (m *matcher) one(n int32, wanted func(*pattern) bool) {
+	if m.sifted && m.left[n] != m.calls {
+		return
+	}
 	p := m.pack.patterns[n]
 	if m.stopped || p.other && len(m.form.values) == 0 || !wanted(p) || m.held[n].event == m.number || m.hushed[n] == m.number || !m.open(n) {
 		return

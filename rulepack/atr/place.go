@@ -50,24 +50,10 @@ func (m *matcher) find(n int32, p *pattern) (start, end int, ok bool) {
 	if len(ranges) == 0 {
 		return 0, 0, false
 	}
-	k := &m.machine
-	if !m.form.loaded {
-		m.form.loaded = true
-		values := m.form.values
-		if len(values) == 0 {
-			values = nil
-		}
-		k.load(m.form.lower, values)
-	}
+	k := m.loaded()
 	for len(ranges) > 0 {
-		// Ranges that are near to each other are tried in one go; all of them where a
-		// match may go on to the end of the text.
-		s, first := k.get(), ranges
-		for s.empty() || len(ranges) > 0 && (p.width < 0 || ranges[0][0] < s.hi<<6+256) {
-			s.set(ranges[0][0], ranges[0][1])
-			ranges = ranges[1:]
-		}
-		tried := first[:len(first)-len(ranges)]
+		s, tried := k.together(p, ranges)
+		ranges = ranges[len(tried):]
 		if root.lead != nil {
 			// Most places are not even the beginning of a match.
 			if s.and(k.stream(root.lead)); s.empty() {
@@ -108,6 +94,31 @@ func (m *matcher) find(n int32, p *pattern) (start, end int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// loaded gives the machine with the form in it.
+func (m *matcher) loaded() *machine {
+	if !m.form.loaded {
+		m.form.loaded = true
+		values := m.form.values
+		if len(values) == 0 {
+			values = nil
+		}
+		m.machine.load(m.form.lower, values)
+	}
+	return &m.machine
+}
+
+// together gives the first of some ranges, with those so near to it that they are
+// tried in one go; all of them where a match may go on to the end of the text.
+func (m *machine) together(p *pattern, ranges [][2]int) (s marks, tried [][2]int) {
+	s = m.get()
+	n := 0
+	for n == 0 || n < len(ranges) && (p.width < 0 || ranges[n][0] < s.hi<<6+256) {
+		s.set(ranges[n][0], ranges[n][1])
+		n++
+	}
+	return s, ranges[:n]
 }
 
 // backtrack tries a pattern with back-references at the positions at which it matches

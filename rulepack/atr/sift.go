@@ -1,0 +1,134 @@
+package atr
+
+// Sifting tells, for nearly every pattern and most tools, that it matches no text of the
+// tool and not all of them joined, by looking at the joined text once. What it leaves is
+// tried as if it had not been done.
+//
+// It is safe because it asks less of a match than is needed. Take a match in a text alone.
+// The joined text has the same characters at the same distances, and a line feed, or
+// nothing, where the text begins and ends. So each need of the pattern is hit there; a
+// class takes what it took; \b and \B hold where they held, since a line feed is no word
+// character and no more is the end of a text. Only ^, $ and lookarounds can tell the
+// difference: sifting takes ^ and $ as holding at every line, of which the ends of texts
+// are some, and lookarounds as holding everywhere. A match in the joined text as it is
+// passes for the same reasons.
+//
+// Forms: where the joined text is its own normal form, each text is. Where it is not,
+// nothing is sifted.
+
+// sift marks the patterns that may match, and reports whether there are any. m.sifted
+// says whether it was done.
+func (m *matcher) sift(joined string) bool {
+	if _, changed := normalized(joined); changed {
+		return true
+	}
+	m.sifted = true
+	m.form.set(joined, false)
+	if !m.form.wide {
+		return m.siftForm(func(*pattern) bool { return true })
+	}
+	any := m.siftForm(func(p *pattern) bool { return !p.unicode })
+	m.form.set(joined, true)
+	return m.siftForm(func(p *pattern) bool { return p.unicode }) || any
+}
+
+func (m *matcher) siftForm(wanted func(*pattern) bool) (any bool) {
+	m.joined = false // for places: a match may be anywhere
+	m.hits.reset()
+	m.pack.index.scan(m.form.folded, &m.hits)
+	first, hasFirst := m.form.first, false
+	m.candidates(func(n int32) {
+		p := m.pack.patterns[n]
+		if m.asked++; m.stopped || m.asked&63 == 0 && m.halted() {
+			any = true // nothing is known
+			return
+		}
+		if p.other && len(m.form.values) == 0 || !wanted(p) {
+			return
+		}
+		for i := range p.needs {
+			if !m.hits.has(p.needs[i].set) {
+				return
+			}
+		}
+		for i := range p.must {
+			if !p.must[i].meets(m.form.has) {
+				return
+			}
+		}
+		if len(p.head) > 0 {
+			if !hasFirst {
+				first, hasFirst = m.form.firsts(), true
+			}
+			if !p.head[0].meets(first) {
+				return
+			}
+		}
+		if m.mayMatch(p) {
+			m.left[n] = m.calls
+			any = true
+		}
+	})
+	return any
+}
+
+// mayMatch evaluates a pattern loosely on the form.
+func (m *matcher) mayMatch(p *pattern) bool {
+	root, err := m.pack.tree(p)
+	if err != nil {
+		return true // for find to report
+	}
+	ranges := m.places(p)
+	if len(ranges) == 0 {
+		return false
+	}
+	k := m.loaded()
+	if !k.loose {
+		k.loosen()
+	}
+	for len(ranges) > 0 {
+		s, tried := k.together(p, ranges)
+		ranges = ranges[len(tried):]
+		if root.lead != nil {
+			s.and(k.stream(root.lead))
+		}
+		ends := k.eval(root, s, false)
+		found := !ends.empty()
+		k.put(ends)
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// loosen makes eval take ^ and $ as holding at every line, and lookarounds everywhere.
+func (m *machine) loosen() {
+	m.loose = true
+	lines := m.ascii['\n'*m.words : ('\n'+1)*m.words]
+	m.begins.w, m.ends.w = grown(m.begins.w, m.words), grown(m.ends.w, m.words)
+	carry := uint64(1) // the beginning of the text
+	for i, v := range lines {
+		m.begins.w[i], m.ends.w[i] = v<<1|carry, v
+		carry = v >> 63
+	}
+	m.ends.w[m.n>>6] |= 1 << (m.n & 63)
+	m.begins.lo, m.begins.hi = 0, m.words
+	m.ends.lo, m.ends.hi = 0, m.words
+}
+
+// firsts gives the characters with which lines begin.
+func (f *form) firsts() mask {
+	var all mask
+	for i, c := range f.lower {
+		if i > 0 && f.lower[i-1] != '\n' {
+			continue
+		}
+		if c >= 0x80 {
+			all.other = true
+		} else {
+			all.ascii[c>>6] |= 1 << (c & 63)
+		}
+	}
+	return all
+}
