@@ -101,7 +101,7 @@ func Pointer[T string | int](base string, token T) string {
 // EscapePointer escapes one reference token of a JSON Pointer: ~ becomes ~0 and /
 // becomes ~1 (RFC 6901, section 3).
 func EscapePointer(token string) string {
-	if !strings.ContainsAny(token, "~/") {
+	if strings.IndexByte(token, '~') < 0 && strings.IndexByte(token, '/') < 0 {
 		return token
 	}
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)

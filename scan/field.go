@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/toolmark/toolmark"
@@ -24,23 +25,40 @@ type field struct {
 	options textcheck.Options
 }
 
-// collector gathers the texts of one tool, or of another part of a manifest.
+// collector gathers the texts of one tool, or of another part of a manifest. It walks
+// with the JSON Pointer of where it stands, and writes that down only where a text is.
 type collector struct {
 	fields []field
+	at     []byte
 }
 
-func (c *collector) add(surface toolmark.Surface, pointer, text string) {
+// enter goes down to a member; leave goes back up to what it gave.
+func (c *collector) enter(name string) int {
+	was := len(c.at)
+	c.at = append(append(c.at, '/'), toolmark.EscapePointer(name)...)
+	return was
+}
+
+func (c *collector) enterItem(i int) int {
+	was := len(c.at)
+	c.at = strconv.AppendInt(append(c.at, '/'), int64(i), 10)
+	return was
+}
+
+func (c *collector) leave(was int) { c.at = c.at[:was] }
+
+func (c *collector) add(surface toolmark.Surface, text string) {
 	if text == "" {
 		return
 	}
-	c.fields = append(c.fields, field{surface: surface, pointer: pointer, text: text})
+	c.fields = append(c.fields, field{surface: surface, pointer: string(c.at), text: text})
 }
 
-func (c *collector) addName(surface toolmark.Surface, pointer, text string) {
+func (c *collector) addName(surface toolmark.Surface, text string) {
 	if text == "" {
 		return
 	}
-	c.fields = append(c.fields, field{surface: surface, pointer: pointer, text: text, options: textcheck.Options{Name: true}})
+	c.fields = append(c.fields, field{surface: surface, pointer: string(c.at), text: text, options: textcheck.Options{Name: true}})
 }
 
 // tool collects a tool's texts. A member that stands twice is read twice: which one
@@ -50,37 +68,43 @@ func (c *collector) tool(v *toolmark.Value, scope toolmark.Scope) {
 	// reads first, and the ordered join of a tool's texts starts with it.
 	for i := range v.Members {
 		if m := &v.Members[i]; m.Name == "description" {
-			c.strings(toolmark.SurfaceDescription, "/description", &m.Value)
+			was := c.enter(m.Name)
+			c.strings(toolmark.SurfaceDescription, &m.Value)
+			c.leave(was)
 		}
 	}
 	for i := range v.Members {
-		m := &v.Members[i]
-		at := "/" + toolmark.EscapePointer(m.Name)
-		switch m.Name {
-		case "description":
-			continue
-		case "inputSchema", "input_schema":
-			c.schema(at, &m.Value)
-			continue
+		if m := &v.Members[i]; m.Name != "description" {
+			was := c.enter(m.Name)
+			c.member(m, scope)
+			c.leave(was)
 		}
-		if scope != toolmark.ScopeAll {
-			continue
-		}
-		switch m.Name {
-		case "name":
-			c.addName(toolmark.SurfaceName, at, m.Value.Text)
-		case "title":
-			c.strings(toolmark.SurfaceTitle, at, &m.Value)
-		case "annotations":
-			c.members(toolmark.SurfaceAnnotation, at, &m.Value)
-		case "outputSchema", "output_schema":
-			c.members(toolmark.SurfaceOutput, at, &m.Value)
-		case "icons":
-			c.icons(at, &m.Value)
-		default:
-			c.key(toolmark.SurfaceMeta, at, m.Name)
-			c.members(toolmark.SurfaceMeta, at, &m.Value)
-		}
+	}
+}
+
+func (c *collector) member(m *toolmark.Member, scope toolmark.Scope) {
+	switch m.Name {
+	case "inputSchema", "input_schema":
+		c.schema(&m.Value)
+		return
+	}
+	if scope != toolmark.ScopeAll {
+		return
+	}
+	switch m.Name {
+	case "name":
+		c.addName(toolmark.SurfaceName, m.Value.Text)
+	case "title":
+		c.strings(toolmark.SurfaceTitle, &m.Value)
+	case "annotations":
+		c.members(toolmark.SurfaceAnnotation, &m.Value)
+	case "outputSchema", "output_schema":
+		c.members(toolmark.SurfaceOutput, &m.Value)
+	case "icons":
+		c.icons(&m.Value)
+	default:
+		c.key(toolmark.SurfaceMeta, m.Name)
+		c.members(toolmark.SurfaceMeta, &m.Value)
 	}
 }
 
@@ -123,117 +147,126 @@ var keywords = map[string]keyword{
 }
 
 // schema collects the texts of a JSON Schema at any depth.
-func (c *collector) schema(at string, v *toolmark.Value) {
+func (c *collector) schema(v *toolmark.Value) {
 	switch v.Kind {
 	case toolmark.KindArray: // anyOf and its kind
 		for i := range v.Items {
-			c.schema(toolmark.Pointer(at, i), &v.Items[i])
+			was := c.enterItem(i)
+			c.schema(&v.Items[i])
+			c.leave(was)
 		}
 		return
 	case toolmark.KindObject:
 	default: // true, false, or something that is no schema
-		c.strings(toolmark.SurfaceSchema, at, v)
+		c.strings(toolmark.SurfaceSchema, v)
 		return
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		below := at + "/" + toolmark.EscapePointer(m.Name)
+		was := c.enter(m.Name)
 		switch keywords[m.Name] {
 		case kwParameter:
-			c.strings(toolmark.SurfaceParameter, below, &m.Value)
+			c.strings(toolmark.SurfaceParameter, &m.Value)
 		case kwText:
-			c.strings(toolmark.SurfaceSchema, below, &m.Value)
+			c.strings(toolmark.SurfaceSchema, &m.Value)
 		case kwStructural:
-			c.structural(below, &m.Value)
+			c.structural(&m.Value)
 		case kwProperties:
-			c.named(below, &m.Value, true)
+			c.named(&m.Value, true)
 		case kwNamed:
-			c.named(below, &m.Value, false)
+			c.named(&m.Value, false)
 		case kwSchema:
-			c.schema(below, &m.Value)
+			c.schema(&m.Value)
 		case kwEnum:
-			c.members(toolmark.SurfaceEnum, below, &m.Value)
+			c.members(toolmark.SurfaceEnum, &m.Value)
 		case kwDefault:
-			c.members(toolmark.SurfaceDefault, below, &m.Value)
+			c.members(toolmark.SurfaceDefault, &m.Value)
 		case kwExample:
-			c.members(toolmark.SurfaceExample, below, &m.Value)
+			c.members(toolmark.SurfaceExample, &m.Value)
 		default:
-			c.key(toolmark.SurfaceSchema, below, m.Name)
-			c.members(toolmark.SurfaceSchema, below, &m.Value)
+			c.key(toolmark.SurfaceSchema, m.Name)
+			c.members(toolmark.SurfaceSchema, &m.Value)
 		}
+		c.leave(was)
 	}
 }
 
-func (c *collector) named(at string, v *toolmark.Value, filledIn bool) {
+func (c *collector) named(v *toolmark.Value, filledIn bool) {
 	if v.Kind != toolmark.KindObject {
-		c.strings(toolmark.SurfaceSchema, at, v)
+		c.strings(toolmark.SurfaceSchema, v)
 		return
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		below := at + "/" + toolmark.EscapePointer(m.Name)
+		was := c.enter(m.Name)
 		if filledIn {
-			c.addName(toolmark.SurfaceParameterName, below, m.Name)
+			c.addName(toolmark.SurfaceParameterName, m.Name)
 		} else {
-			c.key(toolmark.SurfaceSchema, below, m.Name)
+			c.key(toolmark.SurfaceSchema, m.Name)
 		}
-		c.schema(below, &m.Value)
+		c.schema(&m.Value)
+		c.leave(was)
 	}
 }
 
 // strings collects a string, or every string of what stands where one should.
-func (c *collector) strings(surface toolmark.Surface, at string, v *toolmark.Value) {
+func (c *collector) strings(surface toolmark.Surface, v *toolmark.Value) {
 	if v.Kind == toolmark.KindString {
-		c.add(surface, at, v.Text)
+		c.add(surface, v.Text)
 		return
 	}
-	c.members(surface, at, v)
+	c.members(surface, v)
 }
 
 // members collects every string of a value and every member name that is not plain.
-func (c *collector) members(surface toolmark.Surface, at string, v *toolmark.Value) {
+func (c *collector) members(surface toolmark.Surface, v *toolmark.Value) {
 	switch v.Kind {
 	case toolmark.KindString:
-		c.add(surface, at, v.Text)
+		c.add(surface, v.Text)
 	case toolmark.KindArray:
 		for i := range v.Items {
-			c.members(surface, toolmark.Pointer(at, i), &v.Items[i])
+			was := c.enterItem(i)
+			c.members(surface, &v.Items[i])
+			c.leave(was)
 		}
 	case toolmark.KindObject:
 		for i := range v.Members {
 			m := &v.Members[i]
-			below := at + "/" + toolmark.EscapePointer(m.Name)
-			c.key(surface, below, m.Name)
-			c.members(surface, below, &m.Value)
+			was := c.enter(m.Name)
+			c.key(surface, m.Name)
+			c.members(surface, &m.Value)
+			c.leave(was)
 		}
 	}
 }
 
 // structural collects strings that ought to be names of types, formats and
 // references, where they are not.
-func (c *collector) structural(at string, v *toolmark.Value) {
+func (c *collector) structural(v *toolmark.Value) {
 	switch v.Kind {
 	case toolmark.KindString:
 		if len(v.Text) > longestReference || !plain(v.Text) {
-			c.addName(toolmark.SurfaceSchema, at, v.Text)
+			c.addName(toolmark.SurfaceSchema, v.Text)
 		}
 	case toolmark.KindArray:
 		for i := range v.Items {
-			c.structural(toolmark.Pointer(at, i), &v.Items[i])
+			was := c.enterItem(i)
+			c.structural(&v.Items[i])
+			c.leave(was)
 		}
 	case toolmark.KindObject:
-		c.members(toolmark.SurfaceSchema, at, v)
+		c.members(toolmark.SurfaceSchema, v)
 	}
 }
 
 // key collects a member name, unless it is a short plain identifier or reference
 // that can hold no sentence. Words joined by underscores can hold one, so the
 // length decides.
-func (c *collector) key(surface toolmark.Surface, at, name string) {
+func (c *collector) key(surface toolmark.Surface, name string) {
 	if len(name) <= longestIdentifier && plain(name) {
 		return
 	}
-	c.addName(surface, at, name)
+	c.addName(surface, name)
 }
 
 func plain(s string) bool {
@@ -250,9 +283,9 @@ func plain(s string) bool {
 
 // icons collects what is text in an icons array (MCP 2025-11-25, Icons); a data:
 // payload is not.
-func (c *collector) icons(at string, v *toolmark.Value) {
+func (c *collector) icons(v *toolmark.Value) {
 	before := len(c.fields)
-	c.members(toolmark.SurfaceMeta, at, v)
+	c.members(toolmark.SurfaceMeta, v)
 	kept := c.fields[:before]
 	for _, f := range c.fields[before:] {
 		if !strings.HasPrefix(f.text, "data:") {
@@ -266,40 +299,42 @@ func (c *collector) icons(at string, v *toolmark.Value) {
 // server collects what a manifest says beside its tools.
 func (c *collector) server(m *toolmark.Manifest) {
 	root := m.Tree
-	base := strings.TrimSuffix(m.ToolsPointer, "/tools")
-	if base != "" {
+	if base := strings.TrimSuffix(m.ToolsPointer, "/tools"); base != "" {
 		root = m.Tree.Get("result")
+		c.at = append(c.at, base...)
 	}
 	for i := range root.Members {
 		member := &root.Members[i]
-		at := base + "/" + toolmark.EscapePointer(member.Name)
+		was := c.enter(member.Name)
 		switch member.Name {
 		case "instructions":
-			c.strings(toolmark.SurfaceInstructions, at, &member.Value)
+			c.strings(toolmark.SurfaceInstructions, &member.Value)
 		case "serverInfo":
-			c.serverInfo(at, &member.Value)
+			c.serverInfo(&member.Value)
 		case "prompts":
-			c.members(toolmark.SurfacePrompt, at, &member.Value)
+			c.members(toolmark.SurfacePrompt, &member.Value)
 		case "resources", "resourceTemplates":
-			c.members(toolmark.SurfaceResource, at, &member.Value)
+			c.members(toolmark.SurfaceResource, &member.Value)
 		case "_meta":
-			c.members(toolmark.SurfaceMeta, at, &member.Value)
+			c.members(toolmark.SurfaceMeta, &member.Value)
 		}
+		c.leave(was)
 	}
 }
 
-func (c *collector) serverInfo(at string, v *toolmark.Value) {
+func (c *collector) serverInfo(v *toolmark.Value) {
 	if v.Kind != toolmark.KindObject {
-		c.strings(toolmark.SurfaceServer, at, v)
+		c.strings(toolmark.SurfaceServer, v)
 		return
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		below := at + "/" + toolmark.EscapePointer(m.Name)
+		was := c.enter(m.Name)
 		if m.Name == "icons" {
-			c.icons(below, &m.Value)
-			continue
+			c.icons(&m.Value)
+		} else {
+			c.members(toolmark.SurfaceServer, &m.Value)
 		}
-		c.members(toolmark.SurfaceServer, below, &m.Value)
+		c.leave(was)
 	}
 }

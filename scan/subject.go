@@ -21,6 +21,7 @@ type subject struct {
 	scope toolmark.Scope
 	asked bool // for JSON faults
 
+	texts     *texts
 	collected []field
 	fields    []rule.Field // collected with their readings, as far as they were made
 	hidden    []textcheck.Inspection
@@ -38,11 +39,12 @@ type check struct {
 func (s *Scanner) subjects(req Request, others []toolmark.OtherServer) []*subject {
 	m := req.Manifest
 	names := shadow.NewNames(m.Tools, others)
+	texts := newTexts()
 	subjects := make([]*subject, 0, len(m.Tools)+1)
 	for i := range m.Tools {
 		subjects = append(subjects, &subject{
 			name: m.Tools[i].Name, index: i, tree: m.Tools[i].Tree, tool: &m.Tools[i],
-			names: names, scope: req.Scope, asked: req.Faults,
+			names: names, texts: texts, scope: req.Scope, asked: req.Faults,
 		})
 	}
 	if req.Scope == toolmark.ScopeAll {
@@ -50,7 +52,7 @@ func (s *Scanner) subjects(req Request, others []toolmark.OtherServer) []*subjec
 		c.server(m)
 		if len(c.fields) > 0 {
 			subjects = append(subjects, &subject{
-				name: toolmark.WholeList, index: -1, names: names, scope: req.Scope, collected: c.fields,
+				name: toolmark.WholeList, index: -1, names: names, texts: texts, scope: req.Scope, collected: c.fields,
 			})
 		}
 	}
@@ -113,10 +115,9 @@ func (sub *subject) prepare(stop func() bool) bool {
 			return false
 		}
 		f := &sub.collected[i]
-		sub.hidden = append(sub.hidden, textcheck.Inspect(f.text, f.options))
-		sub.fields = append(sub.fields, rule.Field{
-			Surface: f.surface, Pointer: f.pointer, Text: f.text, Readings: textcheck.Readings(f.text),
-		})
+		hidden, readings := sub.texts.examine(f)
+		sub.hidden = append(sub.hidden, hidden)
+		sub.fields = append(sub.fields, rule.Field{Surface: f.surface, Pointer: f.pointer, Text: f.text, Readings: readings})
 	}
 	return true
 }

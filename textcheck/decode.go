@@ -436,7 +436,17 @@ func rot13Runs(s string) []decodedRun {
 
 // namesRot13 reports a text that says itself that it is turned by 13 places.
 func namesRot13(s string) bool {
-	return strings.Contains(s, "ot13") || strings.Contains(s, "OT13") || strings.Contains(s, "ot-13") || strings.Contains(s, "OT-13")
+	for at := 0; ; {
+		i := strings.Index(s[at:], "13")
+		if i < 0 {
+			return false
+		}
+		before := strings.TrimSuffix(s[:at+i], "-")
+		if strings.HasSuffix(before, "ot") || strings.HasSuffix(before, "OT") {
+			return true
+		}
+		at += i + 2
+	}
 }
 
 func rot13(s string) string {

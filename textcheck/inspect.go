@@ -60,9 +60,11 @@ func (in *Inspection) Hidden() bool {
 // Inspect finds what is hidden or deceptive in a text in WTF-8. It takes time and
 // memory in proportion to the text and gives at most MaxHits hits; characters come
 // before comments, padding and base64 where there are more.
-func Inspect(s string, opts Options) Inspection {
+func Inspect(s string, opts Options) Inspection { return inspected(s, opts, glance(s)) }
+
+func inspected(s string, opts Options, f feature) Inspection {
 	var in Inspection
-	x := inspect(s, opts)
+	x := inspect(s, opts, f)
 	if x == nil {
 		in.Sanitized = s
 		return in
@@ -115,9 +117,9 @@ func (c *carrier) add(span []rune, start int) {
 }
 
 // inspect gives nil for a text in which a glance shows that nothing can be found.
-func inspect(s string, opts Options) *inspection {
-	f := glance(s)
-	if f&(hasControl|hasNonASCII|hasComment|hasBase64|hasPadding|hasMarkup) == 0 {
+func inspect(s string, opts Options, f feature) *inspection {
+	f &= hasControl | hasNonASCII | hasComment | hasBase64 | hasPadding | hasMarkup
+	if f == 0 || f == hasBase64 && (opts.Data || len(base64Runs(s)) == 0) {
 		return nil
 	}
 	x := &inspection{opts: opts, runes: decodeRunes(s)}

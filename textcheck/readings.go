@@ -59,8 +59,15 @@ const (
 // text as sent, named raw, then each view that differs from those before it. Plain
 // text has no other view than raw, or raw and space. All views together are at most
 // seven times as long as the text and 4 KiB, and there are at most MaxReadings.
-func Readings(s string) []Reading {
+func Readings(s string) []Reading { return readings(s, glance(s)) }
+
+// Examine gives what Inspect and Readings give, at less than the cost of both.
+func Examine(s string, opts Options) (Inspection, []Reading) {
 	f := glance(s)
+	return inspected(s, opts, f), readings(s, f)
+}
+
+func readings(s string, f feature) []Reading {
 	if namesRot13(s) {
 		f |= hasRot13
 	}

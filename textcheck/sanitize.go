@@ -18,7 +18,7 @@ const maxSanitize = 4
 // anything to remove is returned as it is.
 func Sanitize(s string) string {
 	for range maxSanitize {
-		x := inspect(s, Options{Data: true})
+		x := inspect(s, Options{Data: true}, glance(s))
 		if x == nil || len(x.edits) == 0 {
 			if !utf8.ValidString(s) {
 				s = string(decodeRunes(s))
