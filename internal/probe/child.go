@@ -59,6 +59,9 @@ func startChild(src Source, stderr io.Writer) (*child, error) {
 	c.cmd.Env = append(childEnv(os.LookupEnv), src.Env...)
 	c.cmd.Env = append(c.cmd.Env, c.mark)
 	c.cmd.SysProcAttr = childAttributes()
+	if err := byInterpreter(c.cmd); err != nil {
+		return nil, err
+	}
 
 	// Our own pipes instead of those of exec.Cmd: their ends can be closed under a
 	// reader, so that a process which inherited the other end cannot hold us.
