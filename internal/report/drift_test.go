@@ -18,6 +18,7 @@ import (
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/canonjson"
+	"github.com/toolmark/toolmark/internal/shared"
 	"github.com/toolmark/toolmark/pin"
 )
 
@@ -506,38 +507,157 @@ func FuzzDriftReports(f *testing.F) {
 		if len(old)+len(now) > 1<<14 {
 			return
 		}
-		a, b := manifestIn(old), manifestIn(now)
-		if a == nil || b == nil {
+		if manifestIn(old) == nil || manifestIn(now) == nil {
 			return
 		}
-		s := DriftServer{
-			Name: name, Accept: accept, Warnings: []string{accept},
-			Old: &DriftSide{Label: name, Source: accept, Manifest: a.Manifest, File: "lock.json", Line: LinesOf(a.Bytes, a.Manifest.Tree)},
-			New: &DriftSide{Label: name, Source: accept, Manifest: b.Manifest},
-		}
-		s.Drift = pin.Diff(a.Manifest, b.Manifest, pin.Options{})
-		doc := &DriftDocument{
-			FailOn: toolmark.Medium, Warnings: []string{accept}, Community: Community{Off: name},
-			Servers: []DriftServer{s, {Name: accept, Old: s.Old, Err: errors.New(name)}, {Name: name, New: s.New}, {Name: name, Old: s.Old}},
-		}
-		for _, verbose := range []bool{false, true} {
-			check(t, "text", func(w io.Writer) error { return doc.WriteText(w, TextOptions{Width: 50, Verbose: verbose}) }, printable)
-		}
-		check(t, "JSON", doc.WriteJSON, ascii)
-		check(t, "SARIF", doc.WriteSARIF, func(text string) error {
-			if err := ascii(text); err != nil {
-				return err
-			}
-			return acceptable([]byte(text))
-		})
-		check(t, "JUnit", doc.WriteJUnit, printable)
-		check(t, "Markdown", doc.WriteMarkdown, func(text string) error {
-			if err := fenced(text); err != nil {
-				return err
-			}
-			return printable(text)
-		})
+		everyWriter(t, old, now, name, accept)
 	})
+}
+
+// everyWriter holds every writer of a comparison to what it guarantees.
+func everyWriter(t *testing.T, old, now, name, accept string) {
+	t.Helper()
+	a, b := manifestIn(old), manifestIn(now)
+	s := DriftServer{
+		Name: name, Accept: accept, Warnings: []string{accept},
+		Old: &DriftSide{Label: name, Source: accept, Manifest: a.Manifest, File: "lock.json", Line: LinesOf(a.Bytes, a.Manifest.Tree)},
+		New: &DriftSide{Label: name, Source: accept, Manifest: b.Manifest},
+	}
+	s.Drift = pin.Diff(a.Manifest, b.Manifest, pin.Options{})
+	doc := &DriftDocument{
+		FailOn: toolmark.Medium, Warnings: []string{accept}, Community: Community{Off: name},
+		Servers: []DriftServer{s, {Name: accept, Old: s.Old, Err: errors.New(name)}, {Name: name, New: s.New}, {Name: name, Old: s.Old}},
+	}
+	for _, verbose := range []bool{false, true} {
+		check(t, "text", func(w io.Writer) error { return doc.WriteText(w, TextOptions{Width: 50, Verbose: verbose}) }, printable)
+	}
+	check(t, "JSON", doc.WriteJSON, ascii)
+	check(t, "SARIF", doc.WriteSARIF, func(text string) error {
+		if err := ascii(text); err != nil {
+			return err
+		}
+		return acceptable([]byte(text))
+	})
+	check(t, "JUnit", doc.WriteJUnit, printable)
+	check(t, "Markdown", doc.WriteMarkdown, func(text string) error {
+		if err := fenced(text); err != nil {
+			return err
+		}
+		return printable(text)
+	})
+}
+
+// Any two manifests, hostile strings in every place of them, go through every writer.
+func TestDriftReportsOfAnything(t *testing.T) {
+	text := rapid.SampledFrom([]string{
+		"", "a", "required", "type", "string", "a\nb", "```", "` <b>@x [y](z)", "\u202e", "\x1b[2J", "\u200b\u200b", "\U000e0041\U000e0042",
+		"\xed\xa0\x80", "\u2028", "\"quoted\" \\", strings.Repeat("long words ", 40), "e\u0301", "0", "-",
+	})
+	key := rapid.SampledFrom([]string{
+		"properties", "required", "enum", "type", "items", "anyOf", "additionalProperties", "description", "title", "$defs", "default",
+		"maximum", "annotations", "readOnlyHint", "name", "_meta", "patternProperties", "$ref", "const", "a", "\u202e", "`",
+	})
+	var value func(depth int) *rapid.Generator[string]
+	value = func(depth int) *rapid.Generator[string] {
+		return rapid.Custom(func(t *rapid.T) string {
+			kind := rapid.IntRange(0, 6).Draw(t, "kind")
+			if depth == 0 {
+				kind = min(kind, 4)
+			}
+			switch kind {
+			case 0:
+				return "null"
+			case 1:
+				return rapid.SampledFrom([]string{"true", "false"}).Draw(t, "bool")
+			case 2:
+				return rapid.SampledFrom([]string{"0", "1.0", "1e3", "123456789012345678901234567890"}).Draw(t, "number")
+			case 3, 4:
+				return string(toolmark.AppendQuoted(nil, text.Draw(t, "text")))
+			case 5:
+				return "[" + strings.Join(rapid.SliceOfN(value(depth-1), 0, 4).Draw(t, "items"), ",") + "]"
+			}
+			var members []string
+			for range rapid.IntRange(0, 4).Draw(t, "members") {
+				members = append(members, string(toolmark.AppendQuoted(nil, key.Draw(t, "key")))+":"+value(depth-1).Draw(t, "value"))
+			}
+			return "{" + strings.Join(members, ",") + "}"
+		})
+	}
+	object := func(t *rapid.T, what string) string {
+		if rapid.Bool().Draw(t, what) {
+			return ""
+		}
+		return `,"` + what + `":` + value(4).Filter(func(s string) bool { return s[0] == '{' }).Draw(t, what)
+	}
+	list := func(t *rapid.T) string {
+		var tools []string
+		for range rapid.IntRange(0, 3).Draw(t, "tools") {
+			name := rapid.SampledFrom([]string{"a", "b", "\u202e", "```"}).Draw(t, "name")
+			tool := `{"name":` + string(toolmark.AppendQuoted(nil, name))
+			if rapid.Bool().Draw(t, "described") {
+				tool += `,"description":` + string(toolmark.AppendQuoted(nil, text.Draw(t, "description")))
+			}
+			tools = append(tools, tool+object(t, "inputSchema")+object(t, "annotations")+object(t, "_meta")+object(t, "outputSchema")+"}")
+		}
+		return `{"tools":[` + strings.Join(tools, ",") + `],"instructions":` + string(toolmark.AppendQuoted(nil, text.Draw(t, "instructions"))) +
+			`,"prompts":[` + value(3).Draw(t, "prompt") + `],"serverInfo":{"name":` + string(toolmark.AppendQuoted(nil, text.Draw(t, "server"))) + `}}`
+	}
+	read := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		old, now := list(rt), list(rt)
+		if manifestIn(old) == nil || manifestIn(now) == nil {
+			return
+		}
+		read++
+		everyWriter(t, old, now, text.Draw(rt, "name"), text.Draw(rt, "accept"))
+	})
+	if read < 50 {
+		t.Errorf("only %d pairs could be read", read)
+	}
+}
+
+// Real releases: every pair gives logs that the schema and GitHub accept, and summaries
+// that fit.
+func TestDriftOfRealReleases(t *testing.T) {
+	dir := shared.Path(t, "corpus", "history")
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Fatalf("%d releases", len(files))
+	}
+	pairs := 0
+	for i := 1; i < len(files); i++ {
+		if filepath.Dir(files[i]) != filepath.Dir(files[i-1]) {
+			continue
+		}
+		pairs++
+		var texts [2]string
+		for k, file := range files[i-1 : i+1] {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[k] = string(data)
+		}
+		doc := &DriftDocument{FailOn: toolmark.High, Servers: []DriftServer{driftOf(t, "s", texts[0], texts[1])}}
+		var out bytes.Buffer
+		if err := doc.WriteSARIF(&out); err != nil {
+			t.Fatal(err)
+		}
+		validSARIF(t, out.Bytes())
+		out.Reset()
+		if err := doc.WriteMarkdown(&out); err != nil {
+			t.Fatal(err)
+		}
+		if err := fenced(out.String()); err != nil || out.Len() > 60_000 {
+			t.Errorf("%s: %d bytes of Markdown, %v", files[i], out.Len(), err)
+		}
+	}
+	if pairs < 15 {
+		t.Errorf("%d pairs", pairs)
+	}
 }
 
 // fenced reports a code block that does not end, or that ends before it should: every
@@ -547,7 +667,7 @@ func fenced(text string) error {
 	for i, line := range strings.Split(text, "\n") {
 		trimmed := strings.TrimLeft(line, " ")
 		switch {
-		case fence == "" && strings.HasPrefix(trimmed, "```"):
+		case fence == "" && strings.HasPrefix(trimmed, "```") && !strings.Contains(strings.TrimLeft(trimmed, "`"), "`"): // section 4.5
 			fence = line[:len(line)-len(strings.TrimLeft(trimmed, "`"))]
 		case fence != "" && line == fence:
 			fence = ""
