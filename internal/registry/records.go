@@ -202,6 +202,6 @@ type Event struct {
 	Server  string
 	Kind    EventKind
 	At      time.Time
-	// Payload is the event as receivers get it, JSON in ASCII of at most MaxPayload bytes.
+	// Payload is the event as receivers get it, a Message as JSON of at most MaxPayload bytes.
 	Payload []byte
 }

@@ -23,7 +23,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/toolmark/toolmark/internal/access"
+	"github.com/toolmark/toolmark/internal/secret"
 )
 
 // Config is what a Service needs. Every zero value but Store's is a default.
@@ -46,6 +49,29 @@ type Config struct {
 	// PublicPerMinute is the rate of one address without a key, counted in this process
 	// only; default 60. See AdmitPublic.
 	PublicPerMinute int64
+	// Scanner scans what servers serve; without it there is no registry.
+	Scanner Scanner
+	// Probe reads servers; nil reads none.
+	Probe Prober
+	// Secrets seal headers; nil refuses them.
+	Secrets *secret.Ring
+	// AllowCommands lets servers be registered that are commands on this machine.
+	AllowCommands bool
+	// Watched says that servers are probed by themselves, here or elsewhere.
+	Watched bool
+	// Interval is the time between two probes of a server that has none of its own;
+	// default 15 minutes. MinInterval is the least one that may be asked for; default a
+	// minute.
+	Interval, MinInterval time.Duration
+	// ProbeTime is the longest one probe takes; default 30 seconds.
+	ProbeTime time.Duration
+	// Fresh is how old a probe may be to answer a question; default 10 seconds.
+	Fresh time.Duration
+	// MaxProbes is how many servers are read at once because somebody asks; one more is
+	// ErrBusy. Default 32. The watch counts for itself.
+	MaxProbes int64
+	// MaxServers is how many servers an account may have; default 10,000.
+	MaxServers int
 	// MaxWaiting is how many requests may wait for the store at once; one more is
 	// refused with ErrBusy. Default 10,000.
 	MaxWaiting int
@@ -64,6 +90,7 @@ type Service struct {
 	ceiling ceiling
 	public  ceiling
 	lists   listCache
+	probing *semaphore.Weighted
 }
 
 // New makes a service and starts its counting goroutine, which Close ends.
@@ -95,7 +122,8 @@ func New(cfg Config) (*Service, error) {
 	if cfg.MaxWaiting == 0 {
 		cfg.MaxWaiting = 10_000
 	}
-	s := &Service{cfg: cfg}
+	cfg.watchDefaults()
+	s := &Service{cfg: cfg, probing: semaphore.NewWeighted(cfg.MaxProbes)}
 	s.meters = newCounter(cfg.Store, cfg.Logger, cfg.MaxWaiting)
 	return s, nil
 }

@@ -1,0 +1,170 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/pin"
+)
+
+// differ reports whether anything differs that is not neutral.
+func differ(old, new *toolmark.Manifest) bool { return pin.Diff(old, new, pin.Options{}).Changed() }
+
+// Check reads a registered server and records what it serves. It is what the watch does
+// for each server; ErrClaimed says that another probe of it is under way.
+func (s *Service) Check(ctx context.Context, id string) error {
+	r, err := s.server(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.check(ctx, r, s.readNow)
+	return err
+}
+
+// check probes a server that nobody else probes, and gives it as it is then.
+func (s *Service) check(ctx context.Context, r *ServerRecord, read func(context.Context, Target) (*reading, error)) (*ServerRecord, error) {
+	target, err := s.target(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(target.Command) > 0 && !s.cfg.AllowCommands {
+		return nil, fmt.Errorf("%w: this service runs no commands; the operator can allow them with --allow-commands", ErrInvalid)
+	}
+	now := s.cfg.Now()
+	if err := s.cfg.Store.ClaimServer(ctx, r.ID, now, stored(now.Add(s.cfg.ProbeTime+claimSpare))); err != nil {
+		return nil, fmt.Errorf("reserve the server: %w", err)
+	}
+	got, err := read(ctx, target)
+	if err != nil {
+		s.release(ctx, r)
+		return nil, err
+	}
+	return s.record(context.WithoutCancel(ctx), r, got)
+}
+
+// claimSpare is how much longer a server stays reserved than a probe may take.
+const claimSpare = 15 * time.Second
+
+// release ends a reservation that came to nothing, so that the next probe need not wait
+// for its end.
+func (s *Service) release(ctx context.Context, r *ServerRecord) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	for range maxTries {
+		now, err := s.server(ctx, r.ID)
+		if err != nil {
+			return
+		}
+		err = s.cfg.Store.ChangeServer(ctx, ServerChange{ID: now.ID, Revision: now.Revision, Status: now.ServerStatus, Release: true})
+		if !errors.Is(err, ErrConflict) {
+			return
+		}
+	}
+}
+
+// fresh probes a server, unless that was done a moment ago: then the record answers, so
+// that no crowd of askers becomes a crowd at the server. A probe that is under way
+// already is waited for.
+func (s *Service) fresh(ctx context.Context, r *ServerRecord) (*ServerRecord, error) {
+	asked := s.cfg.Now()
+	for {
+		if asked.Sub(r.ProbedAt) < s.cfg.Fresh {
+			return r, nil
+		}
+		next, err := s.check(ctx, r, func(ctx context.Context, t Target) (*reading, error) { return s.probe(ctx, t) })
+		if !errors.Is(err, ErrClaimed) {
+			return next, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(claimPoll):
+		}
+		if r, err = s.server(ctx, r.ID); err != nil {
+			return nil, err
+		}
+		if s.cfg.Now().Sub(asked) > s.cfg.ProbeTime+2*claimSpare {
+			return nil, fmt.Errorf("%w: the server stays reserved", ErrBusy)
+		}
+	}
+}
+
+// claimPoll is how often the end of somebody else's probe is looked for.
+const claimPoll = 100 * time.Millisecond
+
+// Integrity reads a registered server, named by its id, name or URL, and says whether it
+// still serves what was recorded. Servers of PublicAccount answer to everybody.
+func (s *Service) Integrity(ctx context.Context, caller Caller, server string) (*Integrity, error) {
+	r, err := s.visible(ctx, caller, server)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = s.fresh(ctx, r); err != nil {
+		return nil, err
+	}
+	return s.integrity(ctx, r)
+}
+
+// CheckServer reads a server of the caller's account now, however lately that was done.
+func (s *Service) CheckServer(ctx context.Context, caller Caller, server string) (*Integrity, error) {
+	r, err := s.own(ctx, caller, server)
+	if err != nil {
+		return nil, err
+	}
+	r, err = s.check(ctx, r, func(ctx context.Context, t Target) (*reading, error) { return s.probe(ctx, t) })
+	if errors.Is(err, ErrClaimed) {
+		if r, err = s.own(ctx, caller, server); err == nil {
+			r, err = s.fresh(ctx, r)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.integrity(ctx, r)
+}
+
+// integrity gives what is recorded of a server.
+func (s *Service) integrity(ctx context.Context, r *ServerRecord) (*Integrity, error) {
+	v := s.view(r)
+	out := &Integrity{
+		Server: ref(r), Status: v.Status, Since: v.Since, Why: v.Why, ProbedAt: v.ProbedAt, LastKnown: v.LastKnown, ReadAt: v.ReadAt,
+		Suspicious: v.Suspicious, Approved: v.Approved, Approval: v.Approval, Baseline: v.Baseline, Current: v.Current, NewFindings: []toolmark.Finding{},
+	}
+	if r.State == Unreachable {
+		return out, nil
+	}
+	out.NameChanged = r.Baseline.Server.Name != r.Current.Server.Name || r.Baseline.Server.Given != r.Current.Server.Given
+	out.VersionChanged = r.Baseline.Server.Version != r.Current.Server.Version
+	found, err := s.difference(ctx, r, r.BaselineID, r.CurrentID)
+	if err != nil {
+		return nil, err
+	}
+	out.Drift = found.drift
+	if len(found.rest) > 0 {
+		out.NewFindings = found.rest
+	}
+	return out, nil
+}
+
+// difference compares two stored snapshots of a server.
+func (s *Service) difference(ctx context.Context, r *ServerRecord, from, to string) (*comparison, error) {
+	if from == to {
+		return &comparison{drift: &pin.Drift{}}, nil
+	}
+	old, _, err := s.loadSnapshot(ctx, r.ID, from)
+	if err != nil {
+		return nil, err
+	}
+	new, _, err := s.loadSnapshot(ctx, r.ID, to)
+	if err != nil {
+		return nil, err
+	}
+	found := &comparison{drift: pin.Diff(old, new, pin.Options{})}
+	if !found.drift.Changed() {
+		return found, nil
+	}
+	return found, s.weigh(ctx, old, new, found)
+}

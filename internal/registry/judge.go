@@ -1,0 +1,224 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/pin"
+)
+
+// maxTries is how often a change is made again for a record that changed meanwhile.
+const maxTries = 5
+
+// maxBackoff is how many intervals apart the probes of a server are that cannot be read.
+const maxBackoff = 8
+
+// record stores what a probe of a server gave, and gives the server as it is then. A
+// record that was changed meanwhile, by an approval for example, is judged anew.
+func (s *Service) record(ctx context.Context, r *ServerRecord, got *reading) (*ServerRecord, error) {
+	for range maxTries {
+		change, err := s.judge(ctx, r, got)
+		if err != nil {
+			return nil, err
+		}
+		err = s.cfg.Store.ChangeServer(ctx, *change)
+		if err == nil {
+			return s.server(ctx, r.ID)
+		}
+		if !errors.Is(err, ErrConflict) {
+			return nil, fmt.Errorf("store a probe: %w", err)
+		}
+		if r, err = s.server(ctx, r.ID); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: the record of the server keeps changing", ErrBusy)
+}
+
+// server reads a server's record.
+func (s *Service) server(ctx context.Context, id string) (*ServerRecord, error) {
+	all, err := s.cfg.Store.FindServers(ctx, ServerQuery{ID: id, Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("find the server: %w", err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("find the server: %w", ErrNotFound)
+	}
+	return &all[0], nil
+}
+
+// judge says what a probe makes of a server. Nothing here changes a baseline: only a
+// person does that.
+func (s *Service) judge(ctx context.Context, r *ServerRecord, got *reading) (*ServerChange, error) {
+	c := &ServerChange{ID: r.ID, Revision: r.Revision, Status: r.ServerStatus, Release: true}
+	if got.at.Before(r.ProbedAt) { // a later probe was stored first
+		return c, nil
+	}
+	st := &c.Status
+	st.ProbedAt = got.at
+	if got.why != nil {
+		s.unread(r, got, c)
+		if r.State != Unreachable {
+			if err := s.tell(c, r, ServerUnreachable, nil); err != nil {
+				return nil, err
+			}
+		}
+		return c, nil
+	}
+	st.ReadAt, st.Why, st.Failures = got.at, nil, 0
+	found, err := s.compare(ctx, r, got, c)
+	if err != nil {
+		return nil, err
+	}
+	st.State = st.LastKnown
+	if st.State != r.State {
+		st.Since = got.at
+	}
+	run(r, c)
+	if r.State == Unreachable {
+		if err := s.tell(c, r, ServerRecovered, found); err != nil {
+			return nil, err
+		}
+	}
+	if c.Snapshot == nil || st.State != Changed {
+		return c, nil
+	}
+	if err := s.tell(c, r, DriftDetected, found); err != nil {
+		return nil, err
+	}
+	if found.worst >= toolmark.High {
+		return c, s.tell(c, r, FindingHigh, found)
+	}
+	return c, nil
+}
+
+// unread is what a probe makes of a server that it could not read.
+func (s *Service) unread(r *ServerRecord, got *reading, c *ServerChange) {
+	st := &c.Status
+	st.State, st.Why = Unreachable, got.why
+	st.Failures++
+	if r.State != Unreachable {
+		st.Since = got.at
+	}
+	wait := min(s.interval(r)<<min(st.Failures-1, 3), maxBackoff*s.interval(r))
+	c.Due = got.at.Add(s.jitter(wait))
+	run(r, c)
+}
+
+// run counts a probe into the run of those before it that had the same outcome, or ends
+// that run. A different message alone is the same outcome.
+func run(r *ServerRecord, c *ServerChange) {
+	st := &c.Status
+	same := r.State == st.State && c.Snapshot == nil && (st.Why == nil || r.Why != nil && r.Why.Code == st.Why.Code)
+	if same {
+		st.RunCount++
+		return
+	}
+	if r.RunCount > 0 {
+		c.Ended = lastRun(r)
+	}
+	st.RunFrom, st.RunCount = st.ProbedAt, 1
+}
+
+// lastRun is the run that the last probe of a server belongs to.
+func lastRun(r *ServerRecord) *ProbeRun {
+	last := &ProbeRun{From: r.RunFrom, To: r.ProbedAt, Count: r.RunCount, Status: r.State, Why: r.Why}
+	if r.State != Unreachable {
+		last.Snapshot = r.CurrentID
+	}
+	return last
+}
+
+// comparison is what a reading is against the baseline.
+type comparison struct {
+	drift *pin.Drift
+	rest  []toolmark.Finding // new findings at no changed place
+	worst toolmark.Severity  // of the findings that are new
+}
+
+// compare holds a reading against the record. Bytes that are equal are the same trees;
+// for all others trees are compared, never hashes.
+func (s *Service) compare(ctx context.Context, r *ServerRecord, got *reading, c *ServerChange) (*comparison, error) {
+	st := &c.Status
+	currentManifest, current, err := s.loadSnapshot(ctx, r.ID, r.CurrentID)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(current, got.content) || !pin.Diff(currentManifest, got.manifest, pin.Options{}).Changed() {
+		return nil, nil // as last time: nothing to store, nothing to tell
+	}
+	baseline := currentManifest
+	if r.BaselineID != r.CurrentID {
+		if baseline, _, err = s.loadSnapshot(ctx, r.ID, r.BaselineID); err != nil {
+			return nil, err
+		}
+	}
+	found := &comparison{drift: pin.Diff(baseline, got.manifest, pin.Options{})}
+	if c.Snapshot, err = s.snapshotOf(got); err != nil {
+		return nil, err
+	}
+	st.LastKnown, st.Suspicious = Unchanged, ""
+	if !found.drift.Changed() {
+		return found, nil
+	}
+	st.LastKnown, st.Suspicious = Changed, suspicious(baseline, got.manifest)
+	return found, s.weigh(ctx, baseline, got.manifest, found)
+}
+
+// weigh scans two manifests and puts what is new into their drift.
+func (s *Service) weigh(ctx context.Context, old, new *toolmark.Manifest, found *comparison) error {
+	before, err := s.scan(ctx, old)
+	if err != nil {
+		return err
+	}
+	after, err := s.scan(ctx, new)
+	if err != nil {
+		return err
+	}
+	found.rest = found.drift.Attach(before.Findings, after.Findings)
+	for i := range found.rest {
+		found.worst = max(found.worst, found.rest[i].Severity)
+	}
+	for i := range found.drift.Changes {
+		for j := range found.drift.Changes[i].Findings {
+			found.worst = max(found.worst, found.drift.Changes[i].Findings[j].Severity)
+		}
+	}
+	return nil
+}
+
+// suspicious says what about a new list is likely a fault of the server, or of what
+// stands before it, rather than a release.
+func suspicious(old, new *toolmark.Manifest) string {
+	was, is := len(old.Tools), len(new.Tools)
+	switch {
+	case is == 0 && was > 0:
+		return fmt.Sprintf("the server lists no tools at all, where there were %d: a lost session or a failed backend looks the same; look before you approve", was)
+	case was >= 4 && is*4 <= was:
+		return fmt.Sprintf("the server lists %d of %d tools: a part of a list looks the same; look before you approve", is, was)
+	}
+	return ""
+}
+
+// interval gives the time between two probes of a server.
+func (s *Service) interval(r *ServerRecord) time.Duration {
+	if r.Interval > 0 {
+		return r.Interval
+	}
+	return s.cfg.Interval
+}
+
+// jitter shortens a time by up to a tenth, so that servers that were registered together
+// are not probed together for ever, and none later than its time.
+func (s *Service) jitter(d time.Duration) time.Duration {
+	var b [2]byte
+	if _, err := s.cfg.Random.Read(b[:]); err != nil {
+		return d
+	}
+	share := float64(uint16(b[0])<<8|uint16(b[1])) / (1 << 16)
+	return d - time.Duration(share*float64(d)/10)
+}
