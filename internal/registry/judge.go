@@ -113,7 +113,7 @@ func (s *Service) unread(r *ServerRecord, got *reading, c *ServerChange) {
 // that run. A different message alone is the same outcome.
 func run(r *ServerRecord, c *ServerChange) {
 	st := &c.Status
-	same := r.State == st.State && c.Snapshot == nil && (st.Why == nil || r.Why != nil && r.Why.Code == st.Why.Code)
+	same := r.RunCount > 0 && r.State == st.State && c.Snapshot == nil && (st.Why == nil || r.Why != nil && r.Why.Code == st.Why.Code)
 	if same {
 		st.RunCount++
 		return

@@ -266,10 +266,10 @@ func (s *Service) History(ctx context.Context, caller Caller, server, after stri
 		return nil, err
 	}
 	out := &HistoryPage{Runs: []ProbeRun{}}
-	before := r.RunFrom
+	before := r.RunFrom.Add(time.Microsecond)
 	if after == "" {
 		if r.RunCount > 0 {
-			out.Runs = append(out.Runs, *lastRun(r))
+			out.Runs, before = append(out.Runs, *lastRun(r)), r.RunFrom
 		}
 	} else {
 		us, err := strconv.ParseInt(after, 10, 64)
