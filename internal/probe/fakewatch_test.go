@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"time"
+	"unicode/utf16"
 )
 
 // announcing serves lists of one tool, t and the number of the reading, and announces a
@@ -118,6 +119,65 @@ var watchFakes = map[string]func(*fake){
 			f.say(respond(c, wellBehaved(c)))
 			for c.Method == "tools/list" {
 				f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"still here"}}`)
+			}
+		}
+	},
+	"noise-bom": func(f *fake) {
+		fmt.Print("\ufeff")
+		f.serve(nil)
+	},
+	"noise-crlf": func(f *fake) {
+		for {
+			if c := f.next(); c.ID != nil {
+				fmt.Print("\r\n\r\n  " + respond(c, wellBehaved(c)) + " \r\n")
+			}
+		}
+	},
+	"noise-every": func(f *fake) {
+		for {
+			if c := f.next(); c.ID != nil {
+				f.say("-> "+c.Method, respond(c, wellBehaved(c)), "\x1b[2mdone\x1b[0m", "undefined", "NaN", "{broken", "0")
+			}
+		}
+	},
+	"noise-json-log": func(f *fake) {
+		for {
+			if c := f.next(); c.ID != nil {
+				f.say(`{"level":"info","id":`+string(c.ID)+`,"result":{"tools":[]}}`, `[]`, `null`, respond(c, wellBehaved(c)))
+			}
+		}
+	},
+	"noise-no-newline-at-end": func(f *fake) {
+		for {
+			c := f.next()
+			if c.ID == nil {
+				continue
+			}
+			fmt.Print(respond(c, wellBehaved(c)))
+			if c.Method == "tools/list" {
+				os.Exit(0)
+			}
+			fmt.Println()
+		}
+	},
+	"noise-split-message": func(f *fake) {
+		for {
+			c := f.next()
+			switch {
+			case c.ID == nil:
+			case c.Method == "tools/list":
+				f.say(`{"jsonrpc":"2.0","id":`+string(c.ID)+`,"result":{"tools":[`, `]}}`)
+			default:
+				f.say(respond(c, wellBehaved(c)))
+			}
+		}
+	},
+	"noise-utf16": func(f *fake) {
+		for {
+			if c := f.next(); c.ID != nil {
+				for _, u := range utf16.Encode([]rune(respond(c, wellBehaved(c)) + "\n")) {
+					os.Stdout.Write([]byte{byte(u), byte(u >> 8)})
+				}
 			}
 		}
 	},

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/toolmark/toolmark"
@@ -67,6 +68,9 @@ func (l *legacy) open(ctx context.Context) (*eventReader, io.Closer, error) {
 		resp.Body.Close()
 		return nil, nil, err
 	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		return fail(t.authRequired(resp, "a GET of the event stream"))
+	}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		return fail(failure(toolmark.ErrNotMCP, nil, "a GET gives no event stream"))
 	}
@@ -85,7 +89,7 @@ func (l *legacy) open(ctx context.Context) (*eventReader, io.Closer, error) {
 		}
 		// The address must be of the origin we were sent to: it gets our headers.
 		base := resp.Request.URL
-		to, err := base.Parse(string(e.data))
+		to, err := base.Parse(strings.TrimSpace(string(e.data)))
 		if err != nil || to.Scheme != base.Scheme || to.Host != base.Host || base.Host != t.url.Host || base.Scheme != t.url.Scheme {
 			return fail(failure(toolmark.ErrProtocol, nil, "the event stream names %s for our messages, which is not of the same origin", quoteShort(string(e.data))))
 		}

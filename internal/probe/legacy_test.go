@@ -12,7 +12,8 @@ import (
 )
 
 // legacyServer is a fake of the HTTP+SSE transport: GET /mcp is the stream, POST
-// /messages takes messages. refuse answers a POST to the stream's own address.
+// /messages takes messages. refuse answers a POST to the stream's own address. {host} in
+// endpoint stands for the server's.
 func legacyServer(t *testing.T, endpoint string, refuse func(w http.ResponseWriter)) Source {
 	t.Helper()
 	out := make(chan string, 16)
@@ -20,7 +21,7 @@ func legacyServer(t *testing.T, endpoint string, refuse func(w http.ResponseWrit
 		switch {
 		case r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, ": welcome\n\nevent: endpoint\ndata: %s\n\n", endpoint)
+			fmt.Fprintf(w, ": welcome\n\nevent: endpoint\ndata: %s\n\n", strings.ReplaceAll(endpoint, "{host}", r.Host))
 			w.(http.Flusher).Flush()
 			for {
 				select {

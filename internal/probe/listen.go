@@ -127,7 +127,7 @@ func (t *httpTransport) listen(ctx context.Context, r request) error {
 	t.stream = s
 	go s.run(t, req)
 
-	timer := time.NewTimer(listenWait)
+	timer := time.NewTimer(min(listenWait, t.opts.Timeout/4))
 	defer timer.Stop()
 	select {
 	case err = <-s.opened:

@@ -200,10 +200,11 @@ func (p *prober) initialize(ctx context.Context, offer string, discoverID int) (
 		r := p.request("initialize", "", "")
 		r.params = `{"protocolVersion":"` + offer + `","capabilities":{},"clientInfo":` + p.clientInfo() + `}`
 		a, err := p.tr.call(ctx, r)
-		if err != nil && p.fallBack(ctx, err) {
-			continue
-		}
 		if err != nil {
+			var again bool
+			if again, err = p.fallBack(ctx, err); again {
+				continue
+			}
 			return nil, unnamed("initialize", err)
 		}
 		if a.err != nil {
@@ -236,20 +237,24 @@ func (p *prober) initialize(ctx context.Context, offer string, discoverID int) (
 
 // fallBack turns to the older HTTP+SSE transport where initialize was refused in a way
 // that servers of that transport have (MCP 2025-03-26, transports, backwards
-// compatibility; some answer a success without a body).
-func (p *prober) fallBack(ctx context.Context, err error) bool {
+// compatibility; some answer a success without a body). Where there is no such transport
+// the error is the one given, unless its stream asks for credentials.
+func (p *prober) fallBack(ctx context.Context, err error) (again bool, _ error) {
 	t, ok := p.tr.(*httpTransport)
 	e, known := asFailure(err)
 	if !ok || !known || t.legacy != nil || e.Code != toolmark.ErrNotMCP {
-		return false
+		return false, err
 	}
 	p.step("the event stream of the older HTTP+SSE transport")
-	if t.fallBack(ctx) != nil {
+	if fault := t.fallBack(ctx); fault != nil {
 		p.stage = "initialize"
-		return false
+		if e, ok := asFailure(fault); ok && e.Code == toolmark.ErrAuthRequired {
+			err = fault
+		}
+		return false, err
 	}
 	p.step("initialize")
-	return true
+	return true, nil
 }
 
 // unnamed adds the step to a failure whose text does not tell it.

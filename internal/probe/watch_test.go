@@ -538,9 +538,6 @@ func TestWatchModernHTTP(t *testing.T) {
 // A server that sends nothing of its stream, not even the header, until there is
 // something to say.
 func TestWatchLateStreamHeader(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for as long as a header may take")
-	}
 	say := make(chan struct{})
 	s, _, src := serveChanging(t, func(s *changing, w http.ResponseWriter, r *http.Request, _ call) bool {
 		if r.Method != http.MethodGet {
@@ -554,7 +551,9 @@ func TestWatchLateStreamHeader(t *testing.T) {
 		s.stream(w, r, toolsChanged)
 		return true
 	})
-	w := startWatch(t, src, quick())
+	opts := quick()
+	opts.Timeout = 2 * time.Second
+	w := startWatch(t, src, opts)
 	w.next(Connected)
 	s.n.Add(1)
 	close(say)
