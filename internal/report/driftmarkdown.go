@@ -41,11 +41,7 @@ func (d *DriftDocument) WriteMarkdown(w io.Writer) error {
 	}
 	head := fmt.Sprintf("### %s Toolmark: %s\n\n", sign, heading)
 	if sum.Changes+sum.NewFindings > 0 {
-		head += fmt.Sprintf("%s in %s: %s.", Plural(sum.Changes, "change"), Plural(sum.ToolsInHand, "tool"), strings.Join(sum.counted(), ", "))
-		if sum.NewFindings > 0 {
-			head += fmt.Sprintf(" **%s in the new text.**", Plural(sum.NewFindings, "finding"))
-		}
-		head += "\n\n"
+		head += sum.weighed() + ", in " + Plural(sum.ToolsInHand, "tool") + ".\n\n"
 	}
 	tail := m.tail()
 	m.room = mostMarkdown - len(head) - len(tail)
@@ -189,8 +185,17 @@ func (m *driftMarkdown) change(s *DriftServer, c *pin.Change) string {
 		fmt.Fprintf(&b, " (%s)", words)
 	}
 	fmt.Fprintf(&b, " %s\n", c.Code)
-	for i := range c.Findings {
-		m.brings(&b, &c.Findings[i])
+	own, community := apart(c.Findings)
+	for _, f := range own {
+		m.brings(&b, f)
+	}
+	if len(community) > 0 {
+		fmt.Fprintf(&b, "    - adds **%s** E003 %s (advisory)", worst(community), Plural(len(community), "community rule"))
+		for i, f := range community[:min(len(community), 5)] {
+			d, _ := f.Details.(toolmark.CommunityDetails)
+			fmt.Fprintf(&b, "%s %s", map[bool]string{true: ":", false: ","}[i == 0], code(d.RuleID))
+		}
+		b.WriteByte('\n')
 	}
 	if s.showsDiff(c) && !(c.Op == pin.OpRemoved && c.Kind == pin.KindTool) {
 		b.WriteString(block("    ", diffOf(c, diffLimits{lines: mostDiffLines, line: mostDiffText})))

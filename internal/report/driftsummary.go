@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/pin"
@@ -115,17 +116,14 @@ func (s *DriftServer) found() []*toolmark.Finding {
 	type key struct {
 		code   toolmark.Code
 		index  int
-		reason string
+		what   string
 	}
 	var out []*toolmark.Finding
 	seen := map[key]bool{}
 	for _, c := range s.changes() {
 		for i := range c.Findings {
 			f := &c.Findings[i]
-			k := key{f.Code, f.Index, f.Reason}
-			if places := f.Places(); len(places) > 0 {
-				k.reason += fmt.Sprint(places)
-			}
+			k := key{f.Code, f.Index, f.Reason + fmt.Sprint(f.Details)}
 			if !seen[k] {
 				seen[k] = true
 				out = append(out, f)
@@ -197,8 +195,12 @@ func (s *DriftServer) toolCount() string {
 	return fmt.Sprintf("%s, %d before", Plural(now, "tool"), before)
 }
 
-// counted says in a few words how much changed.
-func (sum *DriftSummary) counted() []string {
+// weighed says in a few words how much changed and was found, and how much it weighs.
+func (sum *DriftSummary) weighed() string {
+	text := Plural(sum.Changes, "change")
+	if sum.NewFindings > 0 {
+		text += " and " + Plural(sum.NewFindings, "new finding")
+	}
 	var parts []string
 	for _, c := range []struct {
 		n    int
@@ -208,7 +210,7 @@ func (sum *DriftSummary) counted() []string {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
-	return parts
+	return text + " (" + strings.Join(parts, ", ") + ")"
 }
 
 // states says how many servers are in which state.

@@ -201,14 +201,43 @@ func (t *driftWriter) change(s *DriftServer, c *pin.Change) {
 	if place != "" {
 		t.paragraph(6, "", place, t.s.dim)
 	}
-	for i := range c.Findings {
-		t.brings(s, &c.Findings[i])
+	own, community := apart(c.Findings)
+	for _, f := range own {
+		t.brings(f)
+	}
+	if len(community) > 0 {
+		v := worst(community)
+		t.paragraph(6, "", fmt.Sprintf("adds %s E003: %s (advisory)", v, Plural(len(community), "community rule")), func(l string) string { return t.s.severity(v, l) })
+		for _, f := range community {
+			d, _ := f.Details.(toolmark.CommunityDetails)
+			t.paragraph(8, "rule ", fmt.Sprintf("%s (%s, %s)", oneLine(d.Title), oneLine(d.RuleID), f.Severity), t.s.hint)
+		}
 	}
 	t.diff(s, c)
 }
 
+// apart parts the findings of the community's rules from all others: many of them may
+// match at once, and none of them fails a run by itself.
+func apart(findings []toolmark.Finding) (own, community []*toolmark.Finding) {
+	for i := range findings {
+		if f := &findings[i]; f.Code == toolmark.CodeCommunity {
+			community = append(community, f)
+		} else {
+			own = append(own, f)
+		}
+	}
+	return own, community
+}
+
+func worst(findings []*toolmark.Finding) (v toolmark.Severity) {
+	for _, f := range findings {
+		v = max(v, f.Severity)
+	}
+	return v
+}
+
 // brings names a finding that came with a change.
-func (t *driftWriter) brings(s *DriftServer, f *toolmark.Finding) {
+func (t *driftWriter) brings(f *toolmark.Finding) {
 	t.paragraph(6, "", "adds "+f.Severity.String()+" "+string(f.Code)+": "+f.Code.Title(), func(l string) string { return t.s.severity(f.Severity, l) })
 	if _, drift := f.Details.(toolmark.RugPullDetails); !drift {
 		t.evidence(f)
@@ -327,7 +356,7 @@ func (t *driftWriter) summary() {
 	}
 	line := Plural(sum.Servers, "server") + " compared in " + elapsed(t.drift.Elapsed) + ": " + strings.Join(sum.states(), ", ")
 	if sum.Changes+sum.NewFindings > 0 {
-		line += " · " + Plural(sum.Changes, "change") + " (" + strings.Join(sum.counted(), ", ") + ")"
+		line += " · " + sum.weighed()
 	}
 	if sum.Neutral > 0 {
 		line += fmt.Sprintf(" · %d in form only", sum.Neutral)
