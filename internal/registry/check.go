@@ -16,15 +16,19 @@ func differ(old, new *toolmark.Manifest) bool { return pin.Diff(old, new, pin.Op
 // Check reads a registered server and records what it serves. It is what the watch does
 // for each server; ErrClaimed says that another probe of it is under way.
 func (s *Service) Check(ctx context.Context, id string) error {
-	r, err := s.server(ctx, id)
-	if err != nil {
-		return err
+	for tries := 1; ; tries++ {
+		r, err := s.server(ctx, id)
+		if err != nil {
+			return err
+		}
+		if _, err = s.check(ctx, r, s.readNow); !errors.Is(err, ErrConflict) || tries == maxTries {
+			return err
+		}
 	}
-	_, err = s.check(ctx, r, s.readNow)
-	return err
 }
 
-// check probes a server that nobody else probes, and gives it as it is then.
+// check probes a server that nobody else probes, and gives it as it is then. ErrConflict
+// says that its record has changed since it was read.
 func (s *Service) check(ctx context.Context, r *ServerRecord, read func(context.Context, Target) (*reading, error)) (*ServerRecord, error) {
 	target, err := s.target(r)
 	if err != nil {
@@ -34,7 +38,7 @@ func (s *Service) check(ctx context.Context, r *ServerRecord, read func(context.
 		return nil, fmt.Errorf("%w: this service runs no commands; the operator can allow them with --allow-commands", ErrInvalid)
 	}
 	now := s.cfg.Now()
-	if err := s.cfg.Store.ClaimServer(ctx, r.ID, now, stored(now.Add(s.cfg.ProbeTime+claimSpare))); err != nil {
+	if err := s.cfg.Store.ClaimServer(ctx, r.ID, r.Revision, now, stored(now.Add(s.cfg.ProbeTime+claimSpare))); err != nil {
 		return nil, fmt.Errorf("reserve the server: %w", err)
 	}
 	got, err := read(ctx, target)
@@ -74,14 +78,16 @@ func (s *Service) fresh(ctx context.Context, r *ServerRecord) (*ServerRecord, er
 		if asked.Sub(r.ProbedAt) < s.cfg.Fresh {
 			return r, nil
 		}
-		next, err := s.check(ctx, r, func(ctx context.Context, t Target) (*reading, error) { return s.probe(ctx, t) })
-		if !errors.Is(err, ErrClaimed) {
+		next, err := s.check(ctx, r, s.probe)
+		if !errors.Is(err, ErrClaimed) && !errors.Is(err, ErrConflict) {
 			return next, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(claimPoll):
+		if errors.Is(err, ErrClaimed) {
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(claimPoll):
+			}
 		}
 		if r, err = s.server(ctx, r.ID); err != nil {
 			return nil, err
@@ -114,16 +120,14 @@ func (s *Service) CheckServer(ctx context.Context, caller Caller, server string)
 	if err != nil {
 		return nil, err
 	}
-	r, err = s.check(ctx, r, func(ctx context.Context, t Target) (*reading, error) { return s.probe(ctx, t) })
-	if errors.Is(err, ErrClaimed) {
-		if r, err = s.own(ctx, caller, server); err == nil {
-			r, err = s.fresh(ctx, r)
-		}
+	next, err := s.check(ctx, r, s.probe)
+	if errors.Is(err, ErrClaimed) || errors.Is(err, ErrConflict) { // somebody else did it
+		next, err = s.fresh(ctx, r)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.integrity(ctx, r)
+	return s.integrity(ctx, next)
 }
 
 // integrity gives what is recorded of a server.

@@ -25,9 +25,9 @@ type Servers interface {
 	CreateServer(ctx context.Context, s ServerRecord, first NewSnapshot, deed DeedRecord, most int) error
 	// FindServers gives servers by id.
 	FindServers(ctx context.Context, q ServerQuery) ([]ServerRecord, error)
-	// ClaimServer reserves a server for one probe until a time. One that is reserved at
-	// now is ErrClaimed.
-	ClaimServer(ctx context.Context, id string, now, until time.Time) error
+	// ClaimServer reserves a server for one probe until a time, if its revision is still
+	// what it was (else ErrConflict). One that is reserved at now is ErrClaimed.
+	ClaimServer(ctx context.Context, id string, revision int64, now, until time.Time) error
 	// ChangeServer stores a change if the server's revision is still what it was, and
 	// otherwise gives ErrConflict and stores nothing.
 	ChangeServer(ctx context.Context, c ServerChange) error
@@ -174,9 +174,9 @@ type DeedRecord struct {
 const (
 	// MaxSnapshots is how many snapshots are kept of a server beside its baseline, its
 	// current one and those that were approved; the oldest go first.
-	MaxSnapshots = 100
+	MaxSnapshots = 50
 	// MaxRuns is how many runs of probes are kept of a server.
-	MaxRuns = 500
+	MaxRuns = 200
 )
 
 // EventKind is what an event tells.

@@ -81,16 +81,21 @@ func (s *Store) FindServers(ctx context.Context, q registry.ServerQuery) ([]regi
 }
 
 // ClaimServer reserves a server for one probe.
-func (s *Store) ClaimServer(ctx context.Context, id string, now, until time.Time) error {
-	err := changed(s.pool.Exec(ctx, "UPDATE servers SET busy_until = $1 WHERE id = $2 AND (busy_until IS NULL OR busy_until <= $3)", until, text(id), now))
+func (s *Store) ClaimServer(ctx context.Context, id string, revision int64, now, until time.Time) error {
+	err := changed(s.pool.Exec(ctx, `UPDATE servers SET busy_until = $1
+		WHERE id = $2 AND revision = $3 AND (busy_until IS NULL OR busy_until <= $4)`, until, text(id), revision, now))
 	if !errors.Is(err, registry.ErrNotFound) {
 		return err
 	}
-	var n int
-	if err := s.pool.QueryRow(ctx, "SELECT count(*) FROM servers WHERE id = $1", text(id)).Scan(&n); err != nil {
-		return fmt.Errorf("find the server: %w", err)
-	} else if n == 0 {
+	var is int64
+	err = s.pool.QueryRow(ctx, "SELECT revision FROM servers WHERE id = $1", text(id)).Scan(&is)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return registry.ErrNotFound
+	case err != nil:
+		return fmt.Errorf("find the server: %w", err)
+	case is != revision:
+		return registry.ErrConflict
 	}
 	return registry.ErrClaimed
 }

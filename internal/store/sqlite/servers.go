@@ -82,18 +82,15 @@ func (s *Store) FindServers(ctx context.Context, q registry.ServerQuery) (found 
 }
 
 // ClaimServer reserves a server for one probe.
-func (s *Store) ClaimServer(ctx context.Context, id string, now, until time.Time) error {
+func (s *Store) ClaimServer(ctx context.Context, id string, revision int64, now, until time.Time) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		err := changed(tx.ExecContext(ctx, "UPDATE servers SET busy_until = ?1 WHERE id = ?2 AND (busy_until IS NULL OR busy_until <= ?3)",
-			micros(until), id, micros(now)))
+		err := changed(tx.ExecContext(ctx, `UPDATE servers SET busy_until = ?1
+			WHERE id = ?2 AND revision = ?3 AND (busy_until IS NULL OR busy_until <= ?4)`, micros(until), id, revision, micros(now)))
 		if !errors.Is(err, registry.ErrNotFound) {
 			return err
 		}
-		var n int
-		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM servers WHERE id = ?", id).Scan(&n); err != nil {
-			return fmt.Errorf("find the server: %w", err)
-		} else if n == 0 {
-			return registry.ErrNotFound
+		if err := lockRevision(ctx, tx, id, revision); err != nil {
+			return err
 		}
 		return registry.ErrClaimed
 	})

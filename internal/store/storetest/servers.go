@@ -164,7 +164,7 @@ func claimServer(t *testing.T, open Opener) {
 	won := 0
 	for i := range 12 {
 		group.Go(func() {
-			err := stores[i%2].ClaimServer(t.Context(), "srv_a", now, now.Add(time.Minute))
+			err := stores[i%2].ClaimServer(t.Context(), "srv_a", 1, now, now.Add(time.Minute))
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -181,18 +181,19 @@ func claimServer(t *testing.T, open Opener) {
 	if busy := found(t, stores[0], "srv_a").Busy; !busy.Equal(now.Add(time.Minute)) {
 		t.Errorf("busy until %s", busy)
 	}
-	wants(t, "just before its end", stores[0].ClaimServer(t.Context(), "srv_a", now.Add(time.Minute-1000), now.Add(time.Hour)), registry.ErrClaimed)
-	if err := stores[1].ClaimServer(t.Context(), "srv_a", now.Add(time.Minute), now.Add(time.Hour)); err != nil {
+	wants(t, "just before its end", stores[0].ClaimServer(t.Context(), "srv_a", 1, now.Add(time.Minute-1000), now.Add(time.Hour)), registry.ErrClaimed)
+	if err := stores[1].ClaimServer(t.Context(), "srv_a", 1, now.Add(time.Minute), now.Add(time.Hour)); err != nil {
 		t.Errorf("a claim that has run out: %v", err)
 	}
-	wants(t, "a server that is not there", stores[0].ClaimServer(t.Context(), "srv_z", now, now), registry.ErrNotFound)
+	wants(t, "another revision", stores[0].ClaimServer(t.Context(), "srv_a", 2, now.Add(24*time.Hour), now.Add(25*time.Hour)), registry.ErrConflict)
+	wants(t, "a server that is not there", stores[0].ClaimServer(t.Context(), "srv_z", 1, now, now), registry.ErrNotFound)
 }
 
 func changeServer(t *testing.T, open Opener) {
 	s, other := open(t), open(t)
 	r := register(t, s, watched("a"), "x")
 	now := epoch.Add(time.Hour)
-	if err := s.ClaimServer(t.Context(), r.ID, now, now.Add(time.Minute)); err != nil {
+	if err := s.ClaimServer(t.Context(), r.ID, r.Revision, now, now.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	next := snapshot("snap_next", "y", now)
