@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/internal/lockfile"
+	"github.com/toolmark/toolmark/internal/report"
 )
 
 func (p *program) checkCommand() *cobra.Command {
@@ -95,6 +96,10 @@ func (p *program) check(cmd *cobra.Command, args []string, f *driftFlags) error 
 				x.err = err
 			} else {
 				x.new = side("now", sources[i].name(), m)
+				if file := sources[i].file(); file != "" && !e.Source.Stdin {
+					// Where the list is a file, that is what a pull request changes.
+					x.new.File, x.new.Line = file, report.LinesOf(read[i].snapshot.Bytes, m.Tree)
+				}
 				x.warnings = read[i].snapshot.Warnings
 				x.accept = acceptCommand(e, f.lockfile, m)
 			}
