@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -100,7 +101,7 @@ func New(cfg Config) (*Server, error) {
 			},
 		},
 	)
-	s.mcp.AddReceivingMiddleware(refuseListening)
+	s.mcp.AddReceivingMiddleware(onlyTools)
 	handlers := map[string]handler{
 		"precall_check": s.precall, "check_tool_integrity": s.integrity, "scan_text": s.scanText, "scan_manifest": s.scanManifest,
 	}
@@ -126,11 +127,17 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// refuseListening refuses to hold a connection open for news that never come: nothing
-// that this server declares can change (MCP 2026-07-28, subscriptions/listen).
-func refuseListening(next mcp.MethodHandler) mcp.MethodHandler {
+// methods are all that this server answers. The SDK would answer for features that are
+// not declared too (an empty list of prompts), and hold a connection open for news that
+// never come (subscriptions/listen).
+var methods = []string{
+	"initialize", "notifications/initialized", "notifications/cancelled", "ping", "server/discover", "tools/list", "tools/call",
+}
+
+// onlyTools refuses every other method.
+func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if method == "subscriptions/listen" {
+		if !slices.Contains(methods, method) {
 			return nil, methodNotFound(method)
 		}
 		return next(ctx, method, req)
