@@ -28,8 +28,8 @@ test: ## everything that decides green
 	url="$${TOOLMARK_TEST_POSTGRES:-$$(./scripts/postgres.sh start)}" && \
 	  TOOLMARK_TEST_POSTGRES="$$url" go test ./...
 
-test-real: build ## probe real MCP servers from npm (needs Node and the npm registry)
-	TOOLMARK_REAL=1 go test -count=1 -v -run 'Real' ./internal/probe/
+test-real: build ## real MCP servers from npm, and the official conformance suite on ours (needs Node and the npm registry)
+	TOOLMARK_REAL=1 go test -count=1 -v -run 'Real' ./internal/probe/ ./internal/mcpserver/
 
 check: ## what a change must pass before it is sent
 	./scripts/check.sh
