@@ -17,33 +17,80 @@ type rpcRequest struct {
 	Method string          `json:"method"`
 	Params struct {
 		ProtocolVersion string `json:"protocolVersion"`
+		Cursor          string `json:"cursor"`
 	} `json:"params"`
 }
 
 // answer gives the response of a server that declares list, a snapshot; "" where
-// there is none to give.
+// there is none to give. A capability is declared for each list that the snapshot has,
+// unless it has capabilities of its own.
 func (r rpcRequest) answer(list string) string {
-	var snapshot struct {
-		ServerInfo json.RawMessage `json:"serverInfo"`
-		Tools      json.RawMessage `json:"tools"`
-	}
+	var snapshot map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(list), &snapshot); err != nil {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the list is broken"}}`, r.ID)
+		return r.failure(-32603, "the list is broken")
+	}
+	member := func(name, otherwise string) string {
+		if v := snapshot[name]; v != nil {
+			return compact(v)
+		}
+		return otherwise
 	}
 	switch {
 	case len(r.ID) == 0:
 		return ""
 	case r.Method == "initialize":
-		info := snapshot.ServerInfo
-		if info == nil {
-			info = json.RawMessage(`{"name":"fake","version":"1"}`)
+		version := strings.Trim(member("protocolVersion", r.Params.ProtocolVersion), `"`)
+		result := fmt.Sprintf(`"protocolVersion":%q,"capabilities":%s,"serverInfo":%s`, version,
+			member("capabilities", capabilities(snapshot)), member("serverInfo", `{"name":"fake","version":"1"}`))
+		if snapshot["instructions"] != nil {
+			result += `,"instructions":` + member("instructions", "")
 		}
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":%s}}`,
-			r.ID, r.Params.ProtocolVersion, compact(info))
-	case r.Method == "tools/list":
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, r.ID, compact(snapshot.Tools))
+		return r.result(result)
 	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`, r.ID)
+	for method, name := range map[string]string{
+		"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
+	} {
+		if r.Method == method && (snapshot[name] != nil || name == "tools") {
+			return r.result(fmt.Sprintf("%q:%s", name, member(name, "null")))
+		}
+	}
+	return r.failure(-32601, "method not found")
+}
+
+func (r rpcRequest) result(members string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{%s}}`, r.ID, members)
+}
+
+func (r rpcRequest) failure(code int, message string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, r.ID, code, message)
+}
+
+func capabilities(snapshot map[string]json.RawMessage) string {
+	list := []string{`"tools":{}`}
+	if snapshot["prompts"] != nil {
+		list = append(list, `"prompts":{}`)
+	}
+	if snapshot["resources"] != nil || snapshot["resourceTemplates"] != nil {
+		list = append(list, `"resources":{}`)
+	}
+	return "{" + strings.Join(list, ",") + "}"
+}
+
+// paged gives the page of tools/list that a request asks for: one tool each.
+func (r rpcRequest) paged(list string) string {
+	var snapshot struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal([]byte(list), &snapshot); err != nil || snapshot.Tools == nil {
+		return r.failure(-32603, "the list is broken")
+	}
+	if len(snapshot.Tools) == 0 {
+		return r.result(`"tools":[]`)
+	}
+	page, next := 0, ""
+	fmt.Sscanf(r.Params.Cursor, "page %d", &page)
+	if page = min(page, len(snapshot.Tools)-1); page+1 < len(snapshot.Tools) {
+		next = fmt.Sprintf(`,"nextCursor":"page %d"`, page+1)
+	}
+	return r.result(`"tools":[` + compact(snapshot.Tools[page]) + `]` + next)
 }
 
 // compact takes the line ends out of JSON, which a stdio message must not have.
@@ -92,8 +139,15 @@ func fakeMCP() {
 			continue
 		}
 		answer := request.answer(list)
-		if kind == "pages" && request.Method == "tools/list" {
-			answer = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[],"nextCursor":"again"}}`, request.ID)
+		switch {
+		case kind == "pages" && request.Method == "tools/list":
+			answer = request.result(`"tools":[],"nextCursor":"again"`)
+		case kind == "paged" && request.Method == "tools/list":
+			answer = request.paged(list)
+		case kind == "half" && request.Method == "prompts/list":
+			answer = request.failure(-32603, "the disk is full")
+		case kind == "locale" && request.Method == "tools/list" && strings.HasPrefix(os.Getenv("LANG"), "de"):
+			answer = strings.ReplaceAll(answer, "Finds a word", "Findet ein Wort")
 		}
 		if answer != "" {
 			fmt.Println(answer)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,6 +32,8 @@ func TestMain(m *testing.M) {
 //	printable FILE…        UTF-8 without control or invisible characters
 //	gen KIND N FILE        a large or broken input, see generate
 //	serve VAR KIND [FILE]  an HTTP server whose URL is put into $VAR
+//	exits N CMD ARG…       exec, with exactly this exit code
+//	edit IN OLD NEW OUT    writes IN to OUT with NEW for OLD, which must stand in it once
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) < 20 {
@@ -47,7 +51,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"json": jsonCommand, "count": countCommand, "ascii": asciiCommand, "printable": printableCommand,
-			"gen": genCommand, "serve": serveCommand,
+			"gen": genCommand, "serve": serveCommand, "exits": exitsCommand, "edit": editCommand,
 		},
 	})
 }
@@ -170,6 +174,29 @@ func genCommand(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := generate(args[0], n)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o600))
+}
+
+func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usageOf(ts, neg, len(args) >= 2, "exits N CMD ARG…")
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, not %s\n[stdout]\n%s[stderr]\n%s", code, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+func editCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usageOf(ts, neg, len(args) == 4, "edit IN OLD NEW OUT")
+	text := ts.ReadFile(args[0])
+	if n := strings.Count(text, args[1]); n != 1 {
+		ts.Fatalf("%q stands %d times in %s", args[1], n, args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[3]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
 }
 
 func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
