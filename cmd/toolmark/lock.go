@@ -232,7 +232,13 @@ func (l *locking) run(ctx context.Context) error {
 
 // entry makes the new entry; same reports that the old one says all of it already.
 func (l *locking) entry(old *lockfile.Entry) (next *lockfile.Entry, same bool, err error) {
-	accepted := lockfile.Acceptance{At: l.p.env.now(), By: l.flags.by, Note: l.flags.note}
+	accepted := lockfile.Acceptance{At: l.p.env.now(), By: l.flags.by, How: lockfile.HowAsked, Note: l.flags.note}
+	switch {
+	case l.flags.expect != "":
+		accepted.How = lockfile.HowExpected
+	case l.flags.yes:
+		accepted.How = lockfile.HowUnattended
+	}
 	if old == nil {
 		next, err = lockfile.New(l.flags.name, l.from, l.manifest, accepted)
 		return next, false, err

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	gen KIND N FILE        a large or broken input, see generate
 //	serve VAR KIND [FILE]  an HTTP server whose URL is put into $VAR
 //	exits N CMD ARG…       exec, with exactly this exit code
+//	accept FILE N          runs the command that accepts server number N of a JSON report
 //	edit IN OLD NEW OUT    writes IN to OUT with NEW for OLD, which must stand in it once
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"json": jsonCommand, "count": countCommand, "ascii": asciiCommand, "printable": printableCommand,
-			"gen": genCommand, "serve": serveCommand, "exits": exitsCommand, "edit": editCommand,
+			"gen": genCommand, "serve": serveCommand, "exits": exitsCommand, "edit": editCommand, "accept": acceptCommandOf,
 		},
 	})
 }
@@ -190,6 +191,16 @@ func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+func acceptCommandOf(ts *testscript.TestScript, neg bool, args []string) {
+	usageOf(ts, neg, len(args) == 2, "accept FILE N")
+	command, _ := at(ts, args[0], "servers."+args[1]+".accept").(string)
+	words := strings.Fields(command)
+	if len(words) < 2 || words[0] != "toolmark" || strings.Contains(command, "'") {
+		ts.Fatalf("no plain command: %q", command)
+	}
+	ts.Check(ts.Exec(words[0], words[1:]...))
+}
+
 func editCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usageOf(ts, neg, len(args) == 4, "edit IN OLD NEW OUT")
 	text := ts.ReadFile(args[0])
@@ -212,8 +223,9 @@ func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // fakeEndpoint is an MCP endpoint (Streamable HTTP, plain JSON answers) or something
 // that is none.
-func fakeEndpoint(kind, list string) http.Handler {
+func fakeEndpoint(kind, always string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := always
 		switch kind {
 		case "auth":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="tools"`)
@@ -221,7 +233,10 @@ func fakeEndpoint(kind, list string) http.Handler {
 		case "web":
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>hello</html>")
-		case "keyed", "mcp":
+		case "keyed", "mcp", "tenant":
+			if kind == "tenant" && r.Header.Get("X-Key") == "b" {
+				list = strings.ReplaceAll(list, "flow", "seriesId")
+			}
 			if kind == "keyed" && r.Header.Get("X-Key") != "sesame" {
 				http.Error(w, "no", http.StatusForbidden)
 				return

@@ -14,8 +14,16 @@ import (
 type Acceptance struct {
 	At   time.Time // to the second, in UTC
 	By   string
+	How  string // HowAsked, HowExpected or HowUnattended; "" is not known
 	Note string // "" is none
 }
+
+// How a server's definitions were accepted.
+const (
+	HowAsked      = "asked"      // by a person who had them on the screen
+	HowExpected   = "expected"   // by the digest of what was looked at before
+	HowUnattended = "unattended" // whatever they were
+)
 
 // Entry is what was accepted of one server. It is not changed once it is made.
 type Entry struct {
@@ -140,6 +148,9 @@ func (e *Entry) build(old *Entry) toolmark.Value {
 	var o, accepted, manifest object
 	accepted.add("at", str(e.Accepted.At.Format(time.RFC3339)))
 	accepted.add("by", str(e.Accepted.By))
+	if e.Accepted.How != "" {
+		accepted.add("how", str(e.Accepted.How))
+	}
 	if e.Accepted.Note != "" {
 		accepted.add("note", str(e.Accepted.Note))
 	}

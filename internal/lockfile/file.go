@@ -181,7 +181,7 @@ func readAcceptance(v *toolmark.Value, at string) (Acceptance, *fault) {
 	if err != nil {
 		return a, &fault{at + "/at", v, "this is a time, as in 2026-05-02T09:00:00Z"}
 	}
-	a.At, a.By, a.Note = when.UTC(), v.Get("by").Text, v.Get("note").Text
+	a.At, a.By, a.How, a.Note = when.UTC(), v.Get("by").Text, v.Get("how").Text, v.Get("note").Text
 	return a, nil
 }
 

@@ -12,7 +12,8 @@ import (
 
 // ChangelogOptions say what an entry of a changelog has beside the changes.
 type ChangelogOptions struct {
-	// Reason says why the definitions changed; "" leaves it out.
+	// Reason says why the definitions changed, in the writer's own Markdown, which is put on
+	// one line; "" leaves it out.
 	Reason string
 	// Level is that of the entry's heading, 1 to 5; 0 is 2.
 	Level int
@@ -60,7 +61,7 @@ func (c *changelog) server(s *DriftServer, reason string) {
 		return
 	}
 	if reason = strings.TrimSpace(oneLine(strings.Join(strings.Fields(reason), " "))); reason != "" {
-		fmt.Fprintf(&c.out, "%s\n\n", escapeMarkdown(reason))
+		fmt.Fprintf(&c.out, "%s\n\n", reason)
 	}
 	if s.Drift == nil {
 		if s.New == nil {
@@ -191,14 +192,18 @@ func (c *changelog) whole(s *DriftServer, g *group) {
 }
 
 func (c *changelog) change(s *DriftServer, change *pin.Change, indent string) {
-	fmt.Fprintf(&c.out, "%s- %s", indent, s.words(change).markdown())
+	words := s.words(change)
+	fmt.Fprintf(&c.out, "%s- %s", indent, words.markdown())
 	if place := string(change.Pointer); place != "" && change.Kind != pin.KindDescription {
 		fmt.Fprintf(&c.out, ", at %s", code(place))
 	}
-	if words := inEffect(change.Effect); words != "" {
-		fmt.Fprintf(&c.out, " (%s)", words)
+	if effect := inEffect(change.Effect); effect != "" {
+		fmt.Fprintf(&c.out, " (%s)", effect)
 	}
 	c.out.WriteString("\n")
+	if words.tells(change.Old) && words.tells(change.New) {
+		return
+	}
 	var list []quotes
 	if change.Op != pin.OpRenamed && change.Op != pin.OpMoved {
 		if change.Old != nil {
@@ -244,17 +249,4 @@ func (c *changelog) quote(indent string, list ...quotes) {
 	}
 	fence := strings.Repeat("`", longest+1)
 	fmt.Fprintf(&c.out, "%s%sdiff\n%s%s\n%s%s\n", indent, fence, indent, strings.Join(lines, "\n"+indent), indent, fence)
-}
-
-// escapeMarkdown makes text of the command line plain text: it is the user's own, and is
-// to stand there as it was typed.
-func escapeMarkdown(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if strings.ContainsRune("\\`*_{}[]<>#|~", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
