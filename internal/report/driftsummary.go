@@ -114,9 +114,9 @@ func (s *DriftServer) changes() []*pin.Change {
 // the others. One finding may have places in several changes.
 func (s *DriftServer) found() []*toolmark.Finding {
 	type key struct {
-		code   toolmark.Code
-		index  int
-		what   string
+		code  toolmark.Code
+		index int
+		what  string
 	}
 	var out []*toolmark.Finding
 	seen := map[key]bool{}
