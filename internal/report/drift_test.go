@@ -100,6 +100,7 @@ func TestDriftGolden(t *testing.T) {
 		"drift.json":        doc.WriteJSON,
 		"drift.xml":         doc.WriteJUnit,
 		"drift.sarif":       doc.WriteSARIF,
+		"drift.gitlab.json": doc.WriteCodeQuality,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -514,6 +515,50 @@ func FuzzDriftReports(f *testing.F) {
 	})
 }
 
+// goodQuality holds a Code Quality report against what GitLab asks of it.
+func goodQuality(data []byte) error {
+	var list []quality
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&list); err != nil || list == nil {
+		return fmt.Errorf("%v, %v", list, err)
+	}
+	seen := map[string]bool{}
+	for i, q := range list {
+		if q.Description == "" || q.CheckName == "" || q.Severity == "" || q.Location.Lines.Begin < 1 ||
+			q.Location.Path == "" || strings.HasPrefix(q.Location.Path, "/") || q.Fingerprint == "" || seen[q.Fingerprint] {
+			return fmt.Errorf("entry %d: %+v", i, q)
+		}
+		seen[q.Fingerprint] = true
+	}
+	return nil
+}
+
+func TestCodeQualityOfAScan(t *testing.T) {
+	doc := sample(t)
+	doc.Sources[0].Suppressed = []Suppressed{{Finding: doc.Sources[0].Report.Findings[1], Reason: "known"}}
+	doc.Sources[0].Report.Findings = append(doc.Sources[0].Report.Findings[:1:1], doc.Sources[0].Report.Findings[2])
+	var out bytes.Buffer
+	if err := doc.WriteCodeQuality(&out); err != nil {
+		t.Fatal(err)
+	}
+	if err := goodQuality(out.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	var list []quality
+	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, q := range list {
+		got = append(got, fmt.Sprintf("%s %s %s:%d", q.CheckName, q.Severity, q.Location.Path, q.Location.Lines.Begin))
+	}
+	want := []string{"hand-over critical list.json:3", "E301 critical list.json:1", "D190 major mcp-servers/gone.json.json:1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // everyWriter holds every writer of a comparison to what it guarantees.
 func everyWriter(t *testing.T, old, now, name, accept string) {
 	t.Helper()
@@ -532,6 +577,12 @@ func everyWriter(t *testing.T, old, now, name, accept string) {
 		check(t, "text", func(w io.Writer) error { return doc.WriteText(w, TextOptions{Width: 50, Verbose: verbose}) }, printable)
 	}
 	check(t, "JSON", doc.WriteJSON, ascii)
+	check(t, "Code Quality", doc.WriteCodeQuality, func(text string) error {
+		if err := ascii(text); err != nil {
+			return err
+		}
+		return goodQuality([]byte(text))
+	})
 	check(t, "SARIF", doc.WriteSARIF, func(text string) error {
 		if err := ascii(text); err != nil {
 			return err

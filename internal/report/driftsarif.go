@@ -15,7 +15,9 @@ import (
 // removed; what is neutral is left out. Every result has a file and a line: in the new
 // side's file where it has one, else in the old side's (the lockfile), else in
 // mcp-servers/NAME.json.
-func (d *DriftDocument) WriteSARIF(w io.Writer) error {
+func (d *DriftDocument) WriteSARIF(w io.Writer) error { return d.sarif().write(w, !d.Unfinished()) }
+
+func (d *DriftDocument) sarif() *sarifBuilder {
 	b := newSARIF()
 	for i := range d.Servers {
 		d.sarifServer(b, &d.Servers[i])
@@ -26,7 +28,7 @@ func (d *DriftDocument) WriteSARIF(w io.Writer) error {
 	if d.Community.Off != "" {
 		b.notify("note", d.Community.Off)
 	}
-	return b.write(w, !d.Unfinished())
+	return b
 }
 
 func (d *DriftDocument) sarifServer(b *sarifBuilder, s *DriftServer) {

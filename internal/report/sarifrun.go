@@ -46,22 +46,31 @@ func (b *sarifBuilder) notify(level, text string) {
 	b.notifications = append(b.notifications, sarifNotification{level, sarifText{plainMessage(oneLine(text))}})
 }
 
+// bounded gives the results, of too many those that weigh most.
+func (b *sarifBuilder) bounded() []sarifResult {
+	if len(b.results) <= mostResults {
+		return b.results
+	}
+	rank := map[string]int{"error": 0, "warning": 1, "note": 2}
+	list := slices.Clone(b.results)
+	slices.SortStableFunc(list, func(x, y sarifResult) int { return rank[x.Level] - rank[y.Level] })
+	return list[:mostResults]
+}
+
 // write writes the log.
 func (b *sarifBuilder) write(w io.Writer, successful bool) error {
-	if extra := len(b.results) - mostResults; extra > 0 {
-		rank := map[string]int{"error": 0, "warning": 1, "note": 2}
-		slices.SortStableFunc(b.results, func(x, y sarifResult) int { return rank[x.Level] - rank[y.Level] })
-		b.results = b.results[:mostResults]
+	results := b.bounded()
+	if extra := len(b.results) - len(results); extra > 0 {
 		b.notify("warning", fmt.Sprintf("%d results more are left out here, those of the least severity; the JSON report has them all", extra))
 	}
 	run := sarifRun{
 		Tool:       sarifTool{sarifDriver{Name: "toolmark", InformationURI: "https://github.com/toolmark/toolmark", Rules: []sarifRule{}}},
-		ColumnKind: "utf16CodeUnits", Results: b.results,
+		ColumnKind: "utf16CodeUnits", Results: results,
 		Invocations: []sarifInvocation{{ExecutionSuccessful: successful, Notifications: b.notifications}},
 	}
 	used := map[string]bool{}
-	for i := range b.results {
-		used[b.results[i].RuleID] = true
+	for i := range results {
+		used[results[i].RuleID] = true
 	}
 	for id, r := range b.rules {
 		if used[id] {

@@ -14,7 +14,9 @@ import (
 // matched in a string is a result of its own, and so is a source that could not be
 // read. Every result has a file and a region in it, since some readers refuse a whole
 // upload for one that has none: a live source is called mcp-servers/NAME.json.
-func (d *Document) WriteSARIF(w io.Writer) error {
+func (d *Document) WriteSARIF(w io.Writer) error { return d.sarif().write(w, !d.Unfinished()) }
+
+func (d *Document) sarif() *sarifBuilder {
 	b := newSARIF()
 	for i := range d.Sources {
 		d.sarifSource(b, &d.Sources[i])
@@ -25,7 +27,7 @@ func (d *Document) WriteSARIF(w io.Writer) error {
 	if d.Community.Off != "" {
 		b.notify("note", d.Community.Off)
 	}
-	return b.write(w, !d.Unfinished())
+	return b
 }
 
 func (d *Document) sarifSource(b *sarifBuilder, src *Source) {
@@ -148,6 +150,14 @@ func fileURI(file string) string {
 	}
 	// A colon in the first segment would read as a scheme.
 	return strings.ReplaceAll(path.Join(parts...), ":", "%3A")
+}
+
+// filePath undoes fileURI: some readers want paths.
+func filePath(uri string) string {
+	if plain, err := url.PathUnescape(uri); err == nil {
+		return oneLine(plain)
+	}
+	return uri
 }
 
 // serverURI names the list of a server that is read from no file.
