@@ -34,7 +34,7 @@ func (p *program) root() *cobra.Command {
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
 	root.PersistentFlags().BoolVar(&p.noColor, "no-color", false, "write no colours (NO_COLOR does the same)")
-	root.AddCommand(p.scanCommand(), p.pinCommand(), p.textCommand(), p.rulesCommand(), p.serveCommand(), p.versionCommand())
+	root.AddCommand(p.scanCommand(), p.pinCommand(), p.textCommand(), p.rulesCommand(), p.serveCommand(), p.mcpCommand(), p.versionCommand())
 	root.AddCommand(p.lintCommand())
 	root.AddCommand(p.lockCommand(), p.checkCommand(), p.diffCommand(), p.changelogCommand())
 	root.AddCommand(p.keysCommand(), p.accessCommand())

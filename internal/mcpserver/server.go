@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -160,17 +159,6 @@ func (s *Server) ServeMCP(w http.ResponseWriter, r *http.Request, call registry.
 	}
 	c := &caller{server: s, call: call, grant: grant, onGone: func(f func()) func() bool { return context.AfterFunc(r.Context(), f) }}
 	s.http.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
-}
-
-// ServeStdio answers one client on r and w, a message a line, until r ends or ctx does.
-// No key is asked for: who started the program may do what it does.
-func (s *Server) ServeStdio(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
-	ctx = context.WithValue(ctx, callerKey{}, &caller{server: s, local: true})
-	err := s.mcp.Run(ctx, &mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: MaxBody})
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // turn waits for a core and runs work on it.

@@ -280,3 +280,25 @@ func TestNew(t *testing.T) {
 		t.Error("a server without anything to ask")
 	}
 }
+
+// What is asked before standard input ends is answered: a pipe is a client too.
+func TestStdioAnswersWhatWasAsked(t *testing.T) {
+	s := newServer(t, nil)
+	var out strings.Builder
+	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"scan_text","arguments":{"text":"a"}}}` + "\n" +
+		`{"jsonrpc":"2.0","id":3,"method":"no/such"}`)
+	start := time.Now()
+	if err := s.ServeStdio(t.Context(), io.NopCloser(in), nopCloser{&out}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{`"id":1,"result"`, `"id":2,"result"`, `"id":3,"error"`} {
+		if !strings.Contains(out.String(), id) {
+			t.Errorf("no %s in %s", id, out.String())
+		}
+	}
+	if took := time.Since(start); took > drainTime/2 {
+		t.Errorf("it took %v to see that everything is answered", took)
+	}
+}
