@@ -24,6 +24,7 @@ type driftFlags struct {
 	sourceFlags
 	json, quiet, verbose      bool
 	sarif, junit, markdown    string
+	codequality               string
 	surfaces, failOn          string
 	config, rules             string
 	budget                    time.Duration
@@ -39,6 +40,7 @@ func (f *driftFlags) addDrift(cmd *cobra.Command) {
 	flags.BoolVar(&f.json, "json", false, "print one JSON document (docs/cli.md)")
 	flags.StringVar(&f.sarif, "sarif", "", "write SARIF 2.1.0 to this `file`")
 	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`")
+	flags.StringVar(&f.codequality, "codequality", "", "write a Code Quality report, as GitLab reads it, to this `file`")
 	flags.StringVar(&f.markdown, "markdown", "", "write a summary for a pull request to this `file`")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only what fails the run")
 	flags.BoolVar(&f.verbose, "verbose", false, "print every place, what is suppressed, and changes that mean nothing")
@@ -290,7 +292,7 @@ func (p *program) publishDrift(doc *report.DriftDocument, f *driftFlags) error {
 	for _, out := range []struct {
 		path  string
 		write func(io.Writer) error
-	}{{f.sarif, doc.WriteSARIF}, {f.junit, doc.WriteJUnit}, {f.markdown, doc.WriteMarkdown}} {
+	}{{f.sarif, doc.WriteSARIF}, {f.junit, doc.WriteJUnit}, {f.codequality, doc.WriteCodeQuality}, {f.markdown, doc.WriteMarkdown}} {
 		if out.path == "" {
 			continue
 		}

@@ -28,6 +28,7 @@ const configName = "toolmark.yaml"
 type outputFlags struct {
 	json, quiet, verbose   bool
 	sarif, junit, markdown string
+	codequality            string
 	failOn                 string
 	config                 string
 }
@@ -37,6 +38,7 @@ func (f *outputFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.json, "json", false, "print one JSON document (docs/cli.md)")
 	flags.StringVar(&f.sarif, "sarif", "", "write SARIF 2.1.0 to this `file`")
 	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`")
+	flags.StringVar(&f.codequality, "codequality", "", "write a Code Quality report, as GitLab reads it, to this `file`")
 	flags.StringVar(&f.markdown, "markdown", "", "write a summary for a pull request to this `file`")
 	flags.BoolVar(&f.quiet, "quiet", false, "print only what fails the run")
 	flags.BoolVar(&f.verbose, "verbose", false, "print every place, and suppressed findings")
@@ -285,7 +287,7 @@ func (p *program) publish(doc *report.Document, f *outputFlags) error {
 	for _, out := range []struct {
 		path  string
 		write func(io.Writer) error
-	}{{f.sarif, doc.WriteSARIF}, {f.junit, doc.WriteJUnit}, {f.markdown, doc.WriteMarkdown}} {
+	}{{f.sarif, doc.WriteSARIF}, {f.junit, doc.WriteJUnit}, {f.codequality, doc.WriteCodeQuality}, {f.markdown, doc.WriteMarkdown}} {
 		if out.path == "" {
 			continue
 		}

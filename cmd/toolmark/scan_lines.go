@@ -20,7 +20,7 @@ func (p *program) scanLines(cmd *cobra.Command, args []string, f *scanFlags, sco
 	if len(args) > 0 && !(len(args) == 1 && args[0] == "-" && cmd.ArgsLenAtDash() < 0) {
 		return usage("--lines reads standard input; write it as in: toolmark scan --lines < requests.jsonl")
 	}
-	for _, flag := range []string{"pin", "sarif", "junit", "markdown", "config", "quiet", "verbose", "header", "env", "timeout"} {
+	for _, flag := range []string{"pin", "sarif", "junit", "codequality", "markdown", "config", "quiet", "verbose", "header", "env", "timeout"} {
 		if cmd.Flags().Changed(flag) {
 			return usage("--%s has no meaning with --lines", flag)
 		}
