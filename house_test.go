@@ -31,6 +31,7 @@ var house = map[string][]string{
 	"internal/probe":       {"canonjson", "textcheck", "internal/outward"},
 	"internal/report":      {"canonjson", "pin", "rule", "textcheck"},
 	"internal/suppression": {},
+	"docs":                 {},
 	"internal/license":     {},
 
 	"internal/lint":           {"pin", "textcheck"},
@@ -40,7 +41,7 @@ var house = map[string][]string{
 	"internal/store":          {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/store/sqlite":   {"internal/access", "internal/registry", "internal/store/*"},
 	"internal/store/postgres": {"internal/access", "internal/registry", "internal/store/*"},
-	"internal/httpapi":        {"canonjson", "pin", "rule", "rulepack", "rulepack/*", "scan", "textcheck", "internal/access", "internal/license", "internal/registry"},
+	"internal/httpapi":        {"canonjson", "pin", "rule", "rulepack", "rulepack/*", "scan", "textcheck", "docs", "internal/access", "internal/license", "internal/registry"},
 
 	"internal/mcpserver": {"canonjson", "pin", "scan", "textcheck", "internal/access", "internal/registry", "internal/report"},
 

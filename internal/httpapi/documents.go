@@ -26,6 +26,7 @@ var (
 type documents struct {
 	html   []byte
 	policy string
+	spec   *specPage
 }
 
 // newDocuments renders the page once, from the OpenAPI document and nothing else.
@@ -46,9 +47,13 @@ func newDocuments() (*documents, error) {
 	if err := t.Execute(&out, page); err != nil {
 		return nil, fmt.Errorf("render the page: %w", err)
 	}
+	spec, err := newSpec()
+	if err != nil {
+		return nil, err
+	}
 	hash := sha256.Sum256([]byte(docsStyle))
 	return &documents{
-		html: out.Bytes(),
+		html: out.Bytes(), spec: spec,
 		policy: "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(hash[:]) + "'",
 	}, nil
