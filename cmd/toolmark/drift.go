@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,15 +152,17 @@ func (c *comparer) add(ctx context.Context, x pair) error {
 		s.Accept = x.accept
 	default:
 		s.Drift = pin.Diff(x.old.Manifest, x.new.Manifest, x.options)
-		if s.Drift.Empty() {
-			c.complete = false // nothing was scanned
-			break
+		c.complete = false // not everything is scanned
+		if !s.Drift.Changed() {
+			break // there is no new text
 		}
-		before, err := c.scan(ctx, x.old.Manifest, &x, nil)
+		oldIndex := func(t *pin.ToolDrift) int { return t.OldIndex }
+		newIndex := func(t *pin.ToolDrift) int { return t.NewIndex }
+		before, err := c.scan(ctx, focus(x.old.Manifest, s.Drift, oldIndex), &x, nil)
 		if err != nil {
 			return err
 		}
-		after, err := c.scan(ctx, x.new.Manifest, &x, &s)
+		after, err := c.scan(ctx, focus(x.new.Manifest, s.Drift, newIndex), &x, &s)
 		if err != nil {
 			return err
 		}
@@ -171,6 +174,42 @@ func (c *comparer) add(ctx context.Context, x pair) error {
 	}
 	c.doc.Servers = append(c.doc.Servers, s)
 	return ctx.Err()
+}
+
+// focus gives a manifest in which the tools that did not change have nothing but their
+// names. What a scan finds in such a tool it finds in both manifests, so none of it is new;
+// the names stay, because a new tool may take one. It saves most of the time where few of
+// many tools changed.
+func focus(m *toolmark.Manifest, d *pin.Drift, index func(*pin.ToolDrift) int) *toolmark.Manifest {
+	if m.ToolsPointer != "/tools" {
+		return m
+	}
+	changed := make([]bool, len(m.Tools))
+	for i := range d.Tools {
+		if at := index(&d.Tools[i]); at >= 0 {
+			changed[at] = true
+		}
+	}
+	out, list := *m, *m.Tree.Get("tools")
+	list.Items, out.Tools = slices.Clone(list.Items), slices.Clone(m.Tools)
+	for i := range changed {
+		if changed[i] {
+			continue
+		}
+		tool := &list.Items[i]
+		name := toolmark.Member{Name: "name", Value: *tool.Get("name")}
+		tool.Members = []toolmark.Member{name}
+		out.Tools[i].Tree = tool
+	}
+	tree := *m.Tree
+	tree.Members = slices.Clone(tree.Members)
+	for i := range tree.Members {
+		if tree.Members[i].Name == "tools" {
+			tree.Members[i].Value = list
+		}
+	}
+	out.Tree = &tree
+	return &out
 }
 
 // scan gives the findings of a manifest; what was not reached goes into s, if there is one.
@@ -250,8 +289,8 @@ func (c *comparer) suppressChanges(x *pair, s *report.DriftServer) {
 	s.Drift = rest
 }
 
-// standing gives the findings that the old text had too: those that are neither attached
-// to a change nor new.
+// standing gives the findings that the old text of a changed tool had too: those that are
+// neither attached to a change nor new.
 func standing(s *report.DriftServer, found []toolmark.Finding) []toolmark.Finding {
 	key := func(f *toolmark.Finding) string {
 		var b strings.Builder
