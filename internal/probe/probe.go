@@ -157,11 +157,11 @@ func Probe(ctx context.Context, src Source, opts Options) (*toolmark.Snapshot, e
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
-	defer cancel()
 	if deadline, ok := ctx.Deadline(); ok { // the caller's own, where that is earlier
 		p.opts.Timeout = min(opts.Timeout, time.Until(deadline).Round(time.Millisecond))
 	}
+	ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
+	defer cancel()
 	p.tr = tr
 	parts, err := p.read(ctx)
 	tr.close()
