@@ -1,7 +1,10 @@
 package outward
 
 import (
+	"errors"
 	"io"
+	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -65,11 +68,13 @@ func (t *checked) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.guard.transport.RoundTrip(req)
 	if err != nil {
-		return nil, err
+		return nil, discreet(err)
 	}
-	if t.maxBytes > 0 {
-		resp.Body = &body{ReadCloser: resp.Body, left: t.maxBytes, most: t.maxBytes}
+	most := t.maxBytes
+	if most < 0 {
+		most = math.MaxInt64
 	}
+	resp.Body = &body{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
 }
 
@@ -87,11 +92,35 @@ func (b *body) Read(p []byte) (int, error) {
 		// Only a body that goes on is over the limit.
 		var one [1]byte
 		if n, err := b.ReadCloser.Read(one[:]); n == 0 {
-			return 0, err
+			return 0, discreet(err)
 		}
 		return 0, &toolmark.Error{Code: toolmark.ErrTooLarge, Message: "the answer has more than " + strconv.FormatInt(b.most, 10) + " bytes"}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
-	return n, err
+	return n, discreet(err)
+}
+
+// discreet gives a failure of the network without the addresses at both its ends and
+// without that of the resolver: they say what the network here looks like.
+func discreet(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if _, refused := AsRefusal(err); refused {
+		return err
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		text := "the look-up failed"
+		if dns.IsTimeout {
+			text = "the look-up took too long"
+		}
+		return &net.DNSError{Err: text, Name: dns.Name, IsTimeout: dns.IsTimeout, IsTemporary: dns.IsTemporary}
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return &net.OpError{Op: op.Op, Net: op.Net, Err: op.Err}
+	}
+	return err
 }

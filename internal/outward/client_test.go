@@ -210,3 +210,34 @@ func TestDeadAddressesAreNoRefusals(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Failures of the network tell neither our own address nor the resolver's.
+func TestFailuresAreDiscreet(t *testing.T) {
+	s := listen(t, "127.0.0.1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, rw, _ := w.(http.Hijacker).Hijack()
+		if r.URL.Path == "/later" {
+			rw.WriteString("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+			rw.Flush()
+			time.Sleep(50 * time.Millisecond) // so that the reset does not overtake it
+		}
+		conn.(*net.TCPConn).SetLinger(0)
+		conn.Close()
+	}))
+	g := guarded(t, &dns{}, "127.0.0.1")
+	for _, maxBytes := range []int64{0, -1} {
+		for _, path := range []string{"/now", "/later"} {
+			_, text, err := get(t, g.Client(Limits{MaxBytes: maxBytes}), s.URL+path)
+			if err == nil {
+				t.Fatalf("%s: %q", path, text)
+			}
+			if told := strings.ReplaceAll(err.Error(), s.URL, ""); strings.Contains(told, "127.0.0.1") {
+				t.Errorf("%s: %s", path, told)
+			}
+		}
+	}
+	err := discreet(&net.OpError{Op: "dial", Err: &net.DNSError{Err: "read udp 10.9.8.7:1->10.9.8.6:53: i/o timeout", Name: "x.example", Server: "10.9.8.6:53", IsTimeout: true}})
+	var slow net.Error
+	if s := err.Error(); strings.Contains(s, "10.9") || !strings.Contains(s, "x.example") || !errors.As(err, &slow) || !slow.Timeout() {
+		t.Errorf("%s", s)
+	}
+}
