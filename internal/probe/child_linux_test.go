@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,20 +53,54 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("took %s", took)
 			}
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pids := strings.Fields(string(data))
-			if len(pids) == 0 {
-				t.Fatal("the fake started nothing")
-			}
-			for _, pid := range pids {
-				if n, _ := strconv.Atoi(pid); running(n) {
-					t.Errorf("process %s still runs", pid)
-				}
-			}
+			noneRuns(t, file)
 		})
+	}
+}
+
+// noneRuns checks the processes whose ids are in the file.
+func noneRuns(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := strings.Fields(string(data))
+	if len(pids) == 0 {
+		t.Fatal("the fake started nothing")
+	}
+	for _, pid := range pids {
+		if n, _ := strconv.Atoi(pid); running(n) {
+			t.Errorf("process %s still runs", pid)
+		}
+	}
+}
+
+// So it is where a held connection ends, at whichever moment.
+func TestWatchLeavesNothingBehind(t *testing.T) {
+	for _, fake := range []string{"child-in-group", "stubborn", "daemon"} {
+		for _, lists := range []bool{true, false} {
+			t.Run(fmt.Sprint(fake, " ", lists), func(t *testing.T) {
+				t.Parallel()
+				file := filepath.Join(t.TempDir(), "pids")
+				opts := quick()
+				reading := make(chan struct{}, 16)
+				opts.Progress = func(stage string) {
+					if stage == "tools/list" {
+						reading <- struct{}{}
+					}
+				}
+				w := startWatch(t, fakeSource(t, fake, "FAKE_PIDS="+file), opts)
+				<-reading
+				if lists {
+					w.next(Connected)
+				}
+				if err := w.end(); err != nil {
+					t.Error(err)
+				}
+				noneRuns(t, file)
+			})
+		}
 	}
 }
 
