@@ -50,7 +50,8 @@ type analysis struct {
 	spots   []spot  // places of atoms and groups
 	last    []int32 // per atom and group: its last spot, plus one; 0: none
 	touched []int32 // those with spots
-	held    []held  // for each set the atoms and groups with spots
+	held    []held  // for each set the atoms and groups with spots, of
+	sorted  int     // so many of the touched ones
 	heldBy  []int32 // per set: the last of its held, plus one; 0: none
 	present bitset  // sets with some
 	// cut are atoms of phrases that an end of the text cut off: more text might have
@@ -127,7 +128,7 @@ func (a *analysis) take(text string, back []int32, joins []join) {
 	for i := range a.held {
 		a.heldBy[a.held[i].set] = 0
 	}
-	a.spots, a.held = a.spots[:0], a.held[:0]
+	a.spots, a.held, a.sorted = a.spots[:0], a.held[:0], 0
 	for _, set := range a.usedSets {
 		a.sets[set] = setState{hits: a.sets[set].hits[:0], ends: a.sets[set].ends[:0]}
 	}
@@ -371,12 +372,21 @@ func (a *analysis) keep(number int32, where extent) {
 		a.touched = append(a.touched, number)
 		for _, set := range a.set.index.setsOf(number) {
 			a.present.add(int(set))
-			a.held = append(a.held, held{number, set, a.heldBy[set]})
-			a.heldBy[set] = int32(len(a.held))
 		}
 	}
 	a.spots = append(a.spots, spot{int32(where.start), int32(where.end), last})
 	a.last[number] = int32(len(a.spots))
+}
+
+// hold sorts the atoms with spots by their sets. Most texts need not know.
+func (a *analysis) hold() {
+	for ; a.sorted < len(a.touched); a.sorted++ {
+		number := a.touched[a.sorted]
+		for _, set := range a.set.index.setsOf(number) {
+			a.held = append(a.held, held{number, set, a.heldBy[set]})
+			a.heldBy[set] = int32(len(a.held))
+		}
+	}
 }
 
 // has reports whether anything of the set stands in the text.
@@ -389,6 +399,7 @@ func (a *analysis) of(f *family) []hit {
 	if state := &a.sets[set]; !state.located && a.has(set) {
 		a.use(set)
 		state.located = true
+		a.hold()
 		words := a.words[:0]
 		for n := a.heldBy[set]; n > 0; n = a.held[n-1].next {
 			for k := a.last[a.held[n-1].atom]; k > 0; k = a.spots[k-1].previous {
@@ -406,6 +417,7 @@ func (a *analysis) endsOf(set int) []int32 {
 	if state := &a.sets[set]; !state.collected && a.has(set) {
 		a.use(set)
 		state.collected = true
+		a.hold()
 		for n := a.heldBy[set]; n > 0; n = a.held[n-1].next {
 			for k := a.last[a.held[n-1].atom]; k > 0; k = a.spots[k-1].previous {
 				state.ends = append(state.ends, a.spots[k-1].end)

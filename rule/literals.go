@@ -579,41 +579,6 @@ func (l *literalReader) frequency(t texts) float64 {
 	return sum
 }
 
-// commonWords stand in most sentences.
-const commonWords = " a an and any are as at be by can do for from if in is it not of on or that the this to use will with you your "
-
-func frequency(text string, whole bool) float64 {
-	word := strings.TrimSpace(text)
-	n := utf8.RuneCountInString(word)
-	if n < len(word) {
-		// Most text is English. One letter of Han says more than one of Cyrillic.
-		if r, _ := utf8.DecodeRuneInString(word); classOf(r) == classDense {
-			n *= 3
-		}
-		return 0.1 / float64(n)
-	}
-	whole = whole || len(word) < len(text)
-	switch {
-	case strings.Contains(commonWords, " "+word+" "):
-		if whole {
-			return 5
-		}
-		return 20
-	case n <= 1:
-		if strings.Contains("[]<>{}|$~@#!&*+=^%\\", word) {
-			return 1
-		}
-		return 45
-	case n == 2 && (whole || !strings.ContainsFunc(word, isWord)):
-		return 2
-	case n == 2:
-		return 18
-	case n == 3 && !whole:
-		return 2
-	}
-	return 1 / float64(n-2)
-}
-
 // holdsOp reports whether one of the operators stands in a tree.
 func holdsOp(re *syntax.Regexp, ops ...syntax.Op) bool {
 	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return holdsOp(sub, ops...) })

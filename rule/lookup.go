@@ -452,17 +452,21 @@ func (x *index) scan(a *analysis) {
 				if p := x.word(s, i, end); p != nil {
 					a.exact(p, i, end)
 				}
-				x.open(a, &x.ascii, i, end)
+				if x.ascii.may(s[i], s[i+1]) {
+					x.open(a, &x.ascii, i)
+				}
 				for j := i + 1; j < end; j++ {
-					if pair := pairOf(s[j], s[j+1]); x.asciiInside.pair[pair>>6]&(1<<(pair&63)) != 0 {
-						x.open(a, &x.asciiInside, j, end)
+					if x.asciiInside.may(s[j], s[j+1]) {
+						x.open(a, &x.asciiInside, j)
 					}
 				}
 			}
 			inWord = true
 			i = end
 		case c < utf8.RuneSelf:
-			x.open(a, &x.ascii, i, 0)
+			if x.ascii.may(c, s[i+1]) {
+				x.open(a, &x.ascii, i)
+			}
 			inWord = false
 			i++
 		default:
@@ -470,7 +474,9 @@ func (x *index) scan(a *analysis) {
 			if inWord {
 				f = &x.wideInside
 			}
-			x.open(a, f, i, 0)
+			if f.may(c, s[i+1]) {
+				x.open(a, f, i)
+			}
 			r, size := utf8.DecodeRune(s[i:])
 			inWord = classOf(r) == classWord
 			i += size
@@ -485,7 +491,9 @@ func (x *index) oddRun(a *analysis, from, to int) {
 	seam := func(i int) bool { return i == from || i == to || !a.besideASCII(i) }
 	for i := from; i < to; i++ {
 		if !seam(i) {
-			x.open(a, &x.asciiInside, i, 0)
+			if x.asciiInside.may(s[i], s[i+1]) {
+				x.open(a, &x.asciiInside, i)
+			}
 			continue
 		}
 		for end := i + 1; end <= min(to, i+x.longestWord); end++ {
@@ -496,18 +504,23 @@ func (x *index) oddRun(a *analysis, from, to int) {
 				a.found(p, i)
 			}
 		}
-		x.open(a, &x.ascii, i, 0)
+		if x.ascii.may(s[i], s[i+1]) {
+			x.open(a, &x.ascii, i)
+		}
 	}
 }
 
-// open tells a of the open literals at s[at:]. The run of ASCII letters and digits that
-// stands there ends at end; 0: it may be anything.
-func (x *index) open(a *analysis, f *filter, at, end int) {
+// may reports whether a literal may begin with two bytes.
+func (f *filter) may(first, second byte) bool {
+	pair := pairOf(first, second)
+	return f.pair[pair>>6]&(1<<(pair&63)) != 0
+}
+
+// open tells a of the open literals at s[at:], where the filter says of the first two
+// bytes that there may be some.
+func (x *index) open(a *analysis, f *filter, at int) {
 	key := key4(a.folded[at:])
 	pair := key&0x7f<<7 | key>>8&0x7f
-	if f.pair[pair>>6]&(1<<(pair&63)) == 0 {
-		return
-	}
 	if f.short[pair>>6]&(1<<(pair&63)) != 0 {
 		x.scanTiny(a, key, pair, at)
 	}
