@@ -148,13 +148,8 @@ func (s *Set) build() {
 			}
 		}
 	}
-	s.triggered = newBitset(s.index.sets)
-	for set := range s.triggers {
-		if len(s.triggers[set]) > 0 {
-			s.triggered.add(set)
-		}
-	}
-	s.flatten()
+	s.all = s.flatten(func(*alternative) bool { return true })
+	s.tool = s.flatten(func(alt *alternative) bool { return alt.span == SpanTool })
 	for _, alt := range s.alternatives {
 		if alt.span == SpanTool && !slices.Contains(s.toolMasks, alt.rule.surfaces) {
 			s.toolMasks = append(s.toolMasks, alt.rule.surfaces)
@@ -169,33 +164,37 @@ type trigger struct {
 	sets []int
 }
 
-// quickTrigger is a trigger as it is read, with the place of its sets in
-// Set.triggerSets.
+// quickTrigger is a trigger as it is read, with the place of its sets in triggers.sets.
 type quickTrigger struct {
 	alt      int32 // its order
 	from, to int32
 }
 
-// flatten makes of the triggers what is quickly read.
-func (s *Set) flatten() {
-	s.triggerAt = make([]int32, 0, len(s.triggers)+1)
-	for _, list := range s.triggers {
-		s.triggerAt = append(s.triggerAt, int32(len(s.quick)))
-		for _, t := range list {
-			q := quickTrigger{alt: int32(t.alt.order), from: int32(len(s.triggerSets))}
-			for _, set := range t.sets {
-				s.triggerSets = append(s.triggerSets, int32(set))
+// flatten makes of the triggers of some alternatives what is quickly read.
+func (s *Set) flatten(wanted func(*alternative) bool) triggers {
+	t := triggers{at: make([]int32, 0, len(s.triggers)+1), some: newBitset(s.index.sets)}
+	for set, list := range s.triggers {
+		t.at = append(t.at, int32(len(t.quick)))
+		for i := range list {
+			if !wanted(list[i].alt) {
+				continue
 			}
-			q.to = int32(len(s.triggerSets))
-			s.quick = append(s.quick, q)
+			t.some.add(set)
+			q := quickTrigger{alt: int32(list[i].alt.order), from: int32(len(t.sets))}
+			for _, set := range list[i].sets {
+				t.sets = append(t.sets, int32(set))
+			}
+			q.to = int32(len(t.sets))
+			t.quick = append(t.quick, q)
 		}
 	}
-	s.triggerAt = append(s.triggerAt, int32(len(s.quick)))
+	t.at = append(t.at, int32(len(t.quick)))
+	return t
 }
 
 // holds reports whether sets hold something of each set of the trigger.
-func (s *Set) holds(q *quickTrigger, sets bitset) bool {
-	for _, set := range s.triggerSets[q.from:q.to] {
+func (t *triggers) holds(q *quickTrigger, sets bitset) bool {
+	for _, set := range t.sets[q.from:q.to] {
 		if !sets.has(int(set)) {
 			return false
 		}

@@ -71,7 +71,17 @@ const (
 // Matches are in order of field, place and rule id. Match may be called from
 // several goroutines at once.
 func (s *Set) Match(fields []Field, stop func() bool) (matches []Match, complete bool) {
+	return s.MatchScored(fields, 0, stop)
+}
+
+// MatchScored is Match for who adds up weights and wants no sum below least: signals of a
+// reading are left out where the weights of all that may stand in it come to less, each
+// match of another rule counted as one, and half the weights in the name of the parameter
+// that the field describes. So no signal is left out that is part of a sum of least, if that
+// is of one reading of one field, and signals of the name count half.
+func (s *Set) MatchScored(fields []Field, least int, stop func() bool) (matches []Match, complete bool) {
 	m := s.matcher(stop, nil)
+	m.least = least
 	return m.run(fields)
 }
 
@@ -80,6 +90,7 @@ type matcher struct {
 	set     *Set
 	stop    func() bool
 	only    *alternative // look at no other; nil: look at all
+	least   int          // see MatchScored
 	text    *analysis
 	matches []Match
 
@@ -130,7 +141,7 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 	if stop == nil {
 		stop = func() bool { return false }
 	}
-	m.stop, m.only, m.matches = stop, only, nil
+	m.stop, m.only, m.matches, m.least = stop, only, nil, 0
 	clear(m.strong)
 	clear(m.weak)
 	clear(m.excuses)
@@ -263,18 +274,19 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 		m.alternatives = append(m.alternatives, m.set.alternatives...)
 	}
 	if !m.text.exhaustive {
-		m.alternatives = m.set.mayMatch(m.text.present, m.alternatives)
+		m.alternatives = m.set.mayMatch(&m.set.all, m.text.present, m.alternatives)
 	}
+	kept := m.alternatives[:0]
 	for _, alt := range m.alternatives {
 		if m.only != nil && m.only != alt || !want(alt) {
 			continue
 		}
+		if alt.rule.Weight != 0 {
+			kept = append(kept, alt) // later
+			continue
+		}
 		if m.stop() {
 			return false
-		}
-		if alt.rule.Weight != 0 {
-			m.sight(alt)
-			continue
 		}
 		use := alt.span
 		if span != "" {
@@ -292,29 +304,41 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 			m.best[n] = o
 		}
 	}
-	return true
+	return m.signals(kept)
+}
+
+// triggers say of sets which alternatives may match.
+type triggers struct {
+	quick []quickTrigger
+	at    []int32 // per set of the index: where its triggers begin in quick
+	some  bitset  // the sets that have some
+	sets  []int32 // of all triggers
 }
 
 // mayMatch appends to list the alternatives that may match a text with something of
 // each of the sets present, in order.
-func (s *Set) mayMatch(present bitset, list []*alternative) []*alternative {
+func (s *Set) mayMatch(t *triggers, present bitset, list []*alternative) []*alternative {
+	var buffer [64]int32
+	orders := buffer[:0]
 	for i, word := range present {
-		for word &= s.triggered[i]; word != 0; word &= word - 1 {
+		for word &= t.some[i]; word != 0; word &= word - 1 {
 			set := i<<6 + bits.TrailingZeros64(word)
-			for n := s.triggerAt[set]; n < s.triggerAt[set+1]; n++ {
-				if q := &s.quick[n]; s.holds(q, present) {
-					if alt := s.alternatives[q.alt]; len(alt.conditions) == 1 || alt.mayMatch(present) {
-						list = append(list, alt)
-					}
+			for n := t.at[set]; n < t.at[set+1]; n++ {
+				q := &t.quick[n]
+				if !t.holds(q, present) {
+					continue
+				}
+				if alt := s.alternatives[q.alt]; len(alt.conditions) == 1 || alt.mayMatch(present) {
+					orders = append(orders, q.alt)
 				}
 			}
 		}
 	}
-	if len(list) < 2 {
-		return list
+	slices.Sort(orders)
+	for _, order := range slices.Compact(orders) { // one may be filed under several sets
+		list = append(list, s.alternatives[order])
 	}
-	slices.SortFunc(list, func(a, b *alternative) int { return cmp.Compare(a.order, b.order) })
-	return slices.Compact(list) // one may be filed under several sets
+	return list
 }
 
 // match makes a Match of what was found in a reading of one field.
@@ -394,10 +418,7 @@ type Set struct {
 	index        index
 	spaced       bitset      // sets of the index with a text that holds white space
 	triggers     [][]trigger // per set of the index
-	triggered    bitset      // the sets that have some
-	quick        []quickTrigger
-	triggerAt    []int32 // per set of the index: where its triggers begin in quick
-	triggerSets  []int32
+	all, tool    triggers    // as they are read; those with span tool
 	excuses      int
 	toolMasks    []surfaceMask
 	pool         sync.Pool

@@ -1,5 +1,7 @@
 package rule
 
+import "github.com/toolmark/toolmark"
+
 // A signal is a rule of severity "signal": words that an attack and an honest text
 // both use, of which an attack uses several close together. It says nothing by itself.
 // Who asks for matches adds the weights of different signals up; package scan says how.
@@ -14,6 +16,61 @@ const (
 
 // sighting is a signal in a sentence of the current reading.
 type sighting struct{ rule, sentence int }
+
+// signals sights the alternatives of signals in the current text; false where it was
+// stopped.
+func (m *matcher) signals(list []*alternative) bool {
+	if !m.enough(list) {
+		return true
+	}
+	for _, alt := range list {
+		if m.stop() {
+			return false
+		}
+		m.sight(alt)
+	}
+	return true
+}
+
+// enough reports whether the weights of signals in the current text may come to as much as
+// is asked for, see MatchScored.
+//
+// Most texts hold a word or two of a signal, so this is what most need not be matched
+// with any. It is safe as the sum is of one reading: all that is summed up stands in the
+// text, or is of a match that was found, or of the name, of which all are given. Values of
+// one word are read twice, as they are and taken apart, and readings of the same name count
+// together: of these all are given, too.
+func (m *matcher) enough(list []*alternative) bool {
+	if m.least <= 0 {
+		return true
+	}
+	f := &m.fields[m.number]
+	same := 0
+	for i := range f.Readings {
+		if f.Readings[i].Name == m.reading.Name {
+			same++
+		}
+	}
+	if same > 1 || f.Surface == toolmark.SurfaceParameterName || isName(f.Surface, m.reading.Text) {
+		return true
+	}
+	sum := len(m.bestList) + len(m.fieldList)
+	var last *Rule // those of a rule stand together
+	for _, alt := range list {
+		if alt.rule != last && alt.rule.Weight > 0 {
+			sum += alt.rule.Weight
+		}
+		last = alt.rule
+	}
+	if m.number > 0 && m.fields[m.number-1].Surface == toolmark.SurfaceParameterName {
+		for i := len(m.matches) - 1; i >= 0 && m.matches[i].Field >= m.number-1; i-- {
+			if m.matches[i].Field == m.number-1 {
+				sum += max(m.matches[i].Rule.Weight/2, 0)
+			}
+		}
+	}
+	return sum >= m.least
+}
 
 // sight takes the sentences in which an alternative of a signal matches into the
 // answer, each once for its rule.

@@ -82,7 +82,11 @@ func checkRules(s *Scanner, sub *subject, stop func() bool) bool {
 	if len(sub.fields) < len(sub.collected) {
 		return false // checkText did not get that far, and said so
 	}
-	matches, finished := s.rules.Match(sub.fields, stop)
+	least := MediumScore
+	if s.more != nil {
+		least = 0 // signals of both count together
+	}
+	matches, finished := s.rules.MatchScored(sub.fields, least, stop)
 	if s.more != nil && finished {
 		var own []rule.Match
 		own, finished = s.more.Match(sub.fields, stop)

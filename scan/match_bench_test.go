@@ -58,7 +58,7 @@ func BenchmarkMatch(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			all := func() {
 				for _, fields := range texts {
-					set.Match(fields, nil)
+					set.MatchScored(fields, MediumScore, nil)
 				}
 			}
 			all() // compiles what is compiled lazily
