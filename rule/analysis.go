@@ -99,7 +99,7 @@ func (b bitset) has(n int) bool { return b[n>>6]&(1<<(n&63)) != 0 }
 
 func newAnalysis(s *Set) *analysis {
 	return &analysis{
-		set: s, last: make([]int32, len(s.index.atoms)+len(s.index.groups)), heldBy: make([]int32, s.index.sets),
+		set: s, last: make([]int32, len(s.index.setAt)-1), heldBy: make([]int32, s.index.sets),
 		sets: make([]setState, s.index.sets), present: newBitset(s.index.sets), excuses: make([]excuseState, s.excuses),
 	}
 }
@@ -245,7 +245,7 @@ func (a *analysis) before(i int) byte {
 // form: \b sees the text. Where letter or digit of ASCII stand on both sides of an
 // edge, neither \b nor a word of a family begins or ends there.
 func (a *analysis) found(p *place, at int) {
-	start, end := a.at(at), a.endAt(at+len(p.text))
+	start, end := a.at(at), a.endAt(at+int(p.size))
 	left := start > 0 && isASCIIWord(a.text[start-1]) && isASCIIWord(a.text[start])
 	right := end < len(a.text) && isASCIIWord(a.text[end]) && isASCIIWord(a.text[end-1])
 	if left && p.left && a.text[start-1] != '_' && a.text[start] != '_' ||
@@ -271,7 +271,7 @@ func (a *analysis) found(p *place, at int) {
 // foundPhrases is the part of found for what needs more than the literal.
 func (a *analysis) foundPhrases(p *place, at int, where extent, left bool) {
 	s := a.folded
-	behind := at + len(p.text)
+	behind := at + int(p.size)
 	next := s[behind:] // with padding
 	// The bytes before the one space that stands before the literal, if it is one.
 	var previous uint32

@@ -116,29 +116,37 @@ func (x *index) add(set int32, identity, text string, a atom, closed bool) {
 	found.sets = append(found.sets, set)
 }
 
+// flattenSets writes the sets of all atoms one after the other.
+func (x *index) flattenSets() {
+	n := 0
+	for i := range x.atoms {
+		n += len(x.atoms[i].sets)
+	}
+	x.allSets = make([]int32, 0, n+n/2)
+	x.setAt = make([]int32, 1, len(x.atoms)+len(x.atoms)/2)
+	for i := range x.atoms {
+		x.allSets = append(x.allSets, x.atoms[i].sets...)
+		x.setAt = append(x.setAt, int32(len(x.allSets)))
+	}
+}
+
 // group gives a number that stands for all of some atoms that are found together: that
 // of the one, or one behind all atoms.
 func (x *index) group(atoms []use) int32 {
 	if len(atoms) == 1 {
 		return atoms[0].atom
 	}
-	n := 0
+	from := len(x.allSets)
 	for _, u := range atoms {
-		n += len(x.atoms[u.atom].sets)
+		x.allSets = append(x.allSets, x.atoms[u.atom].sets...)
 	}
-	sets := make([]int32, 0, n)
-	for _, u := range atoms {
-		sets = append(sets, x.atoms[u.atom].sets...)
-	}
-	slices.Sort(sets)
-	x.groups = append(x.groups, slices.Compact(sets))
-	return int32(len(x.atoms) + len(x.groups) - 1)
+	slices.Sort(x.allSets[from:])
+	x.allSets = x.allSets[:from+len(slices.Compact(x.allSets[from:]))]
+	x.setAt = append(x.setAt, int32(len(x.allSets)))
+	return int32(len(x.setAt) - 2)
 }
 
 // setsOf gives the sets of an atom or a group.
 func (x *index) setsOf(number int32) []int32 {
-	if n := int(number) - len(x.atoms); n >= 0 {
-		return x.groups[n]
-	}
-	return x.atoms[number].sets
+	return x.allSets[x.setAt[number]:x.setAt[number+1]]
 }

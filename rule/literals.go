@@ -319,6 +319,13 @@ func bound(parts []factor, left, right edge) {
 	}
 }
 
+// noisy reports whether one of the texts stands inside many a word.
+func (t texts) noisy() bool {
+	return slices.ContainsFunc(t.literals, func(p fixed) bool {
+		return p.left != edgeClosed && p.right != edgeClosed && len(p.text) <= 3 && wholeWord(p.text)
+	})
+}
+
 // exact gives all texts that re can match, folded, where those are few; nil
 // otherwise. An assertion such as \b matches the empty text.
 func exact(re *syntax.Regexp) []fixed {
@@ -543,6 +550,9 @@ func (l *literalReader) chain(parts []factor) chain {
 	for len(rarest) > maxNeeds || len(rarest) > 1 && l.frequency(parts[rarest[len(rarest)-1]].needs) > common {
 		rarest = rarest[:len(rarest)-1]
 	}
+	if quiet := slices.DeleteFunc(slices.Clone(rarest), func(i int) bool { return parts[i].needs.noisy() }); len(quiet) > 0 && l.frequency(parts[quiet[0]].needs) < 1 {
+		rarest = quiet
+	}
 	var c chain
 	var before length // of the parts so far
 	var gap length    // of the parts since the last need's, that one included
@@ -562,7 +572,7 @@ func (l *literalReader) chain(parts []factor) chain {
 
 // common is the frequency, in places of a thousand bytes, from which on a need says
 // little.
-const common = 40
+const common = 8
 
 // frequency estimates at how many of a thousand bytes of ordinary text one of the
 // texts stands. It is a guess by length, and only chooses what is looked at first.

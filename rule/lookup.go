@@ -30,8 +30,11 @@ import (
 type lookup struct {
 	uses   []use
 	places []place
-	groups [][]int32 // the sets of each group of atoms
-	words  []wordSlot
+	texts  []string // of the places
+	// allSets are the sets of each atom, and then of each group; setAt says where they begin.
+	allSets []int32
+	setAt   []int32
+	words   []wordSlot
 	// longestWord is the most bytes of a literal in words.
 	longestWord int
 
@@ -48,14 +51,14 @@ type lookup struct {
 
 // place is a literal with those of its uses that are closed, or those that are not.
 type place struct {
-	text string
+	seconds uint64 // the low six bits of each first byte of second words, see below
 	// group stands for the first uses, up to alone, where they hold together: see exact. -1
 	// where there are none.
 	group int32
 	// The uses of the place begin at from; those up to alone are words and texts without
 	// further conditions, those from phrases on are phrases of which the second word is known.
 	from, alone, phrases, to int32
-	seconds                  uint64 // the low six bits of each first byte of these second words
+	size                     uint16 // bytes of the literal
 	// left and right: it is of no use to anyone inside a longer word.
 	left, right bool
 }
@@ -192,6 +195,8 @@ func (x *index) build() {
 	x.numbers, x.known = nil, nil
 	x.uses = make([]use, 0, len(x.atoms))
 	x.places = make([]place, 0, len(x.literals)+len(x.literals)/8)
+	x.texts = make([]string, 0, cap(x.places))
+	x.flattenSets()
 	var closed, open [4][]use // alone, further ones, phrases; the last one is for reuse
 	words, small := 0, 0
 	var isOpen []bool
@@ -239,26 +244,26 @@ func (x *index) build() {
 	x.slots = make([]int32, size+1)
 	x.long = make([]candidate, long)
 	for i := range x.places {
-		p := &x.places[i]
+		p, text := &x.places[i], x.texts[i]
 		if !isOpen[i] {
-			x.addWord(p.text, int32(i))
+			x.addWord(text, int32(i))
 			continue
 		}
 		start, inside := &x.ascii, &x.asciiInside
-		if p.text[0] >= utf8.RuneSelf {
+		if text[0] >= utf8.RuneSelf {
 			start, inside = &x.wide, &x.wideInside
 		}
 		filters := []*filter{start, inside}
 		if p.left {
 			filters = filters[:1]
 		}
-		if len(p.text) < 4 {
-			addTiny(tinies, p.text, int32(i), filters)
+		if len(text) < 4 {
+			addTiny(tinies, text, int32(i), filters)
 			continue
 		}
-		h := hash4(key4([]byte(p.text[:4])))
+		h := hash4(key4([]byte(text[:4])))
 		for _, f := range filters {
-			f.pair[pairOf(p.text[0], p.text[1])>>6] |= 1 << (pairOf(p.text[0], p.text[1]) & 63)
+			f.pair[pairOf(text[0], text[1])>>6] |= 1 << (pairOf(text[0], text[1]) & 63)
 			f.long[h>>6] |= 1 << (h & 63)
 		}
 		x.slots[int(h)&(size-1)+1]++
@@ -306,7 +311,7 @@ func (a *atom) use(number int32) use {
 
 // addPlace adds a literal with some of its uses, if there are any.
 func (x *index) addPlace(text string, uses *[4][]use, left, right bool) bool {
-	p := place{text: text, group: -1, from: int32(len(x.uses)), left: left, right: right}
+	p := place{size: uint16(len(text)), group: -1, from: int32(len(x.uses)), left: left, right: right}
 	x.uses = append(x.uses, uses[0]...)
 	p.alone = int32(len(x.uses))
 	x.uses = append(x.uses, uses[1]...)
@@ -323,6 +328,7 @@ func (x *index) addPlace(text string, uses *[4][]use, left, right bool) bool {
 		p.seconds |= 1 << (u.want & 63)
 	}
 	x.places = append(x.places, p)
+	x.texts = append(x.texts, text)
 	return true
 }
 
@@ -354,11 +360,10 @@ func (x *index) word(s []byte, from, to int) *place {
 			return nil
 		}
 		if w.first == first && w.last == last && int(w.size) == to-from {
-			p := &x.places[w.place-1]
-			if to-from > 16 && p.text != string(s[from:to]) {
+			if to-from > 16 && x.texts[w.place-1] != string(s[from:to]) {
 				continue
 			}
-			return p
+			return &x.places[w.place-1]
 		}
 	}
 }
@@ -370,7 +375,7 @@ func (x *index) fill(size int, isOpen []bool) {
 		x.slots[h+1] += x.slots[h]
 	}
 	for i := len(x.places) - 1; i >= 0; i-- {
-		text := x.places[i].text
+		text := x.texts[i]
 		if !isOpen[i] || len(text) < 4 {
 			continue
 		}
@@ -547,8 +552,8 @@ func (x *index) scanLong(a *analysis, key, hash uint32, at int) {
 		case c.place < 0:
 			a.found(&x.places[^c.place], at)
 		default:
-			if p := &x.places[c.place]; hasPrefix(a.folded[at:], p.text) {
-				a.found(p, at)
+			if hasPrefix(a.folded[at:], x.texts[c.place]) {
+				a.found(&x.places[c.place], at)
 			}
 		}
 	}
