@@ -248,15 +248,29 @@ func (a *analysis) found(p *place, at int) {
 	start, end := a.at(at), a.endAt(at+int(p.size))
 	left := start > 0 && isASCIIWord(a.text[start-1]) && isASCIIWord(a.text[start])
 	right := end < len(a.text) && isASCIIWord(a.text[end]) && isASCIIWord(a.text[end-1])
-	if left && p.left && a.text[start-1] != '_' && a.text[start] != '_' ||
-		right && p.right && a.text[end] != '_' && a.text[end-1] != '_' {
+	leftInside := left && a.text[start-1] != '_' && a.text[start] != '_'
+	rightInside := right && a.text[end] != '_' && a.text[end-1] != '_'
+	if leftInside && p.left || rightInside && p.right {
 		return
+	}
+	var without useKind // uses that do not hold here
+	if left {
+		without |= useLeft
+	}
+	if right {
+		without |= useRight
+	}
+	if leftInside {
+		without |= useLeftBroken
+	}
+	if rightInside {
+		without |= useRightBroken
 	}
 	where := extent{start, end}
 	for _, u := range a.set.index.uses[p.from:p.alone] {
 		switch {
 		case u.kind&useText != 0:
-			if !(left && u.kind&useLeft != 0 || right && u.kind&useRight != 0) {
+			if u.kind&without == 0 {
 				a.keep(u.atom, where)
 			}
 		default:
@@ -640,34 +654,45 @@ func (a *analysis) runLengths() runLengths {
 	a.hasRuns, a.runs = true, runLengths{}
 	var now runLengths
 	for i := 0; i < len(a.text); {
-		kinds := asciiRuns[a.text[i]&0x7f]
-		size := 1
-		if a.text[i] >= utf8.RuneSelf {
-			var r rune
-			r, size = utf8.DecodeRuneInString(a.text[i:])
+		// Most characters are of the same kinds as the one before.
+		var kinds uint8
+		n := 0
+		if c := a.text[i]; c < utf8.RuneSelf {
+			kinds = asciiRuns[c]
+			for i < len(a.text) && a.text[i] < utf8.RuneSelf && asciiRuns[a.text[i]] == kinds {
+				i++
+				n++
+			}
+		} else {
+			r, size := utf8.DecodeRuneInString(a.text[i:])
 			kinds = runsOf(r)
+			i += size
+			n = 1
 		}
-		i += size
-		for kind, in := range kinds {
-			now[kind] = (now[kind] + 1) * in
+		for kind := range now {
+			if kinds&(1<<kind) == 0 {
+				now[kind] = 0
+				continue
+			}
+			now[kind] += n
 			a.runs[kind] = max(a.runs[kind], now[kind])
 		}
 	}
 	return a.runs
 }
 
-// runsOf has 1 for each kind of run that a character may stand in.
-func runsOf(r rune) (kinds runLengths) {
+// runsOf has a bit for each kind of run that a character may stand in.
+func runsOf(r rune) (kinds uint8) {
 	space := isPatternSpace(r)
 	for kind, is := range [...]bool{runOfSpace: space, runOfGlue: space || isGlue(r), runOfWord: isWordLike(r), runOfSolid: !space} {
 		if is {
-			kinds[kind] = 1
+			kinds |= 1 << kind
 		}
 	}
 	return kinds
 }
 
-var asciiRuns = func() (table [utf8.RuneSelf]runLengths) {
+var asciiRuns = func() (table [utf8.RuneSelf]uint8) {
 	for c := range table {
 		table[c] = runsOf(rune(c))
 	}

@@ -110,7 +110,7 @@ func (l *loader) trigger() {
 			for n := first; n > 0; n = s.index.atoms[n-1].next {
 				atom := &s.index.atoms[n-1]
 				for _, set := range atom.sets {
-					frequencies[set] += frequency(word.text, atom.entry != nil || atom.left && atom.right)
+					frequencies[set] += frequency(word.text, atom.entry != nil || min(atom.left, atom.right) >= edgeBroken)
 				}
 			}
 		}

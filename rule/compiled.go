@@ -29,7 +29,7 @@ import (
 //
 // Numbers are unsigned varints; a text is its number in the table; lists begin with
 // their length.
-const compiledMagic = "toolmark rules 6\n"
+const compiledMagic = "toolmark rules 7\n"
 
 // Compile loads the rule set in fsys, checks all that Load checks, and gives its
 // compiled form, for Options.Compiled. The same files give the same bytes.
@@ -415,12 +415,8 @@ func (c *codec) indexTables(x *index) {
 	}
 	list(c, &x.literals, func(l *literal) {
 		text(c, &l.text)
-		flags := flag(l.left, 1) | flag(l.right, 2)
-		number(c, &flags)
-		l.left, l.right = flags&1 != 0, flags&2 != 0
 		number(c, &l.atom)
 		number(c, &l.phrase)
-		number(c, &l.seconds)
 	})
 	all := make([]int32, 0, uses)
 	list(c, &x.atoms, func(a *atom) {
@@ -434,9 +430,9 @@ func (c *codec) indexTables(x *index) {
 			a.entry = c.entries[n-1]
 		}
 		number(c, &a.second)
-		flags := flag(a.spaced, 1) | flag(a.left, 2) | flag(a.right, 4) | flag(a.loose, 8)
+		flags := flag(a.spaced, 1) | flag(a.loose, 2) | byte(a.left)<<2 | byte(a.right)<<4
 		number(c, &flags)
-		a.spaced, a.left, a.right, a.loose = flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0
+		a.spaced, a.loose, a.left, a.right = flags&1 != 0, flags&2 != 0, edge(flags>>2&3), edge(flags>>4&3)
 		k := len(a.sets)
 		number(c, &k)
 		if !c.writing {

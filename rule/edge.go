@@ -15,6 +15,7 @@ type edge uint8
 const (
 	edgeOuter  edge = iota // what the place before (or behind) the part is
 	edgeOpen               // they may
+	edgeBroken             // they cannot, but for an underscore, which is of \w too
 	edgeClosed             // they cannot: beside \b, white space or a mark
 )
 
@@ -129,6 +130,9 @@ func (l *literalReader) edgesOfRune(r rune) (left, right edge) {
 	if r >= placeholder {
 		return l.edgesOfFamily(int(r - placeholder))
 	}
+	if r == '_' {
+		return edgeBroken, edgeBroken
+	}
 	if mayBeWord(r) {
 		return edgeOpen, edgeOpen
 	}
@@ -152,10 +156,13 @@ func (l *literalReader) edgesOfClass(class *syntax.Regexp) (left, right edge) {
 		left, right = left.weaker(x), right.weaker(y)
 	}
 	for i := 0; i < len(class.Rune); i += 2 {
-		for _, word := range [...][2]rune{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}} {
+		for _, word := range [...][2]rune{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}} {
 			if class.Rune[i] <= word[1] && word[0] <= class.Rune[i+1] {
 				return edgeOpen, edgeOpen
 			}
+		}
+		if class.Rune[i] <= '_' && '_' <= class.Rune[i+1] {
+			left, right = left.weaker(edgeBroken), right.weaker(edgeBroken)
 		}
 	}
 	return left, right

@@ -26,12 +26,8 @@ type index struct {
 type literal struct {
 	text string
 	// atom and phrase are its first atoms, plus one: phrases of which the second word
-	// is known to begin with some byte have a chain of their own, and seconds has the
-	// low six bits of each of these bytes.
+	// is known to begin with some byte have a chain of their own.
 	atom, phrase int32
-	seconds      uint64
-	// left and right: it is of no use to anyone inside a longer word.
-	left, right bool
 }
 
 // atom is one use of a literal: as a word or phrase (entry), as the beginning of a
@@ -45,9 +41,9 @@ type atom struct {
 	spaced bool
 	// second is the first byte of the phrase's second word; 0: it may be any.
 	second byte
-	// left and right: only where no character of \w stands on that side of it, if it
-	// begins, or ends, with one.
-	left, right bool
+	// left and right say what stands beside it, if it begins, or ends, with a character
+	// of \w: edgeClosed: none of \w; edgeBroken: no letter or digit of ASCII; 0: anything.
+	left, right edge
 }
 
 // newSet makes an empty set.
@@ -58,33 +54,41 @@ func (x *index) newSet() int32 {
 
 // addEntry adds a word or phrase to a set.
 func (x *index) addEntry(set int32, e *entry) {
-	x.add(set, e.identity(), e.key(), atom{
-		entry: e, second: e.secondByte(), right: e.plain(),
-		// A word of a script with spaces does not begin inside another; see match.
-		left: !e.parts[e.rarest].before && !startsDense(e.key()),
-	}, !e.parts[e.rarest].after)
+	x.add(set, e.identity(), e.key(), atom{entry: e, second: e.secondByte()})
 }
 
 // addLoose adds a word or phrase as it may stand in a regular expression.
 func (x *index) addLoose(set int32, e *entry) {
 	left, right := e.edges()
 	if len(e.parts) == 1 {
-		x.addText(set, e.key(), left, right)
+		x.addText(set, e.key(), closedIf(left), closedIf(right))
 		return
 	}
-	x.add(set, string([]byte{0, 4 | flag(left, 1)})+e.identity(), e.key(), atom{entry: e, loose: true, left: left, second: e.secondByte()}, false)
+	x.add(set, string([]byte{0, 1, byte(closedIf(left))})+e.identity(), e.key(), atom{entry: e, loose: true, left: closedIf(left), second: e.secondByte()})
 }
 
 // addText adds a text to a set.
-func (x *index) addText(set int32, text string, left, right bool) {
-	x.add(set, string([]byte{0, flag(left, 1) | flag(right, 2)})+text, text, atom{
+func (x *index) addText(set int32, text string, left, right edge) {
+	if left < edgeBroken {
+		left = 0
+	}
+	if right < edgeBroken {
+		right = 0
+	}
+	x.add(set, string([]byte{0, 2, byte(left), byte(right)})+text, text, atom{
 		left: left, right: right, spaced: strings.ContainsFunc(text, func(r rune) bool { return classOf(r) == classSpace }),
-	}, false)
+	})
 }
 
-// add adds an atom to a set. It is closed where it is of no use before a letter that goes on
-// with the word, though its right does not say so.
-func (x *index) add(set int32, identity, text string, a atom, closed bool) {
+func closedIf(is bool) edge {
+	if is {
+		return edgeClosed
+	}
+	return 0
+}
+
+// add adds an atom to a set.
+func (x *index) add(set int32, identity, text string, a atom) {
 	if x.numbers == nil {
 		x.numbers, x.known = map[string]int32{}, map[string]int32{}
 	}
@@ -96,14 +100,12 @@ func (x *index) add(set int32, identity, text string, a atom, closed bool) {
 		if !ok {
 			number = int32(len(x.literals))
 			x.numbers[text] = number
-			x.literals = append(x.literals, literal{text: text, left: true, right: true})
+			x.literals = append(x.literals, literal{text: text})
 		}
 		l := &x.literals[number]
-		l.left, l.right = l.left && a.left, l.right && (a.right || closed)
 		first := &l.atom
 		if a.second != 0 {
 			first = &l.phrase
-			l.seconds |= 1 << (a.second & 63)
 		}
 		a.next = *first
 		x.atoms = append(x.atoms, a)

@@ -322,7 +322,7 @@ func bound(parts []factor, left, right edge) {
 // noisy reports whether one of the texts stands inside many a word.
 func (t texts) noisy() bool {
 	return slices.ContainsFunc(t.literals, func(p fixed) bool {
-		return p.left != edgeClosed && p.right != edgeClosed && len(p.text) <= 3 && wholeWord(p.text)
+		return max(p.left, p.right) < edgeBroken && len(p.text) <= 3 && wholeWord(p.text)
 	})
 }
 
@@ -579,7 +579,7 @@ const common = 8
 func (l *literalReader) frequency(t texts) float64 {
 	sum := 0.0
 	for _, p := range t.literals {
-		sum += frequency(p.text, p.left == edgeClosed && p.right == edgeClosed)
+		sum += frequency(p.text, min(p.left, p.right) >= edgeBroken)
 	}
 	for _, n := range t.families {
 		for _, e := range l.numbered[n].entries {
@@ -612,7 +612,7 @@ func (l *loader) literalSet(t texts) int {
 	set := l.set.index.newSet()
 	l.needSets[string(key)] = set
 	for _, p := range literals {
-		l.set.index.addText(set, p.text, p.left == edgeClosed, p.right == edgeClosed)
+		l.set.index.addText(set, p.text, p.left, p.right)
 	}
 	for _, n := range families {
 		for _, e := range l.numbered[n].entries {

@@ -73,16 +73,18 @@ type use struct {
 	kind       useKind
 }
 
-type useKind uint8
+type useKind uint16
 
 const (
-	useText   useKind = 1 << iota // a text as it is: entry is nil
-	useWord                       // a word of a family, and no more than the literal
-	useLoose                      // a phrase in a pattern
-	useBefore                     // want is of the word before
-	useLeft                       // atom.left
-	useRight                      // atom.right
-	usePrefix                     // a word of a family that goes on as it likes
+	useText        useKind = 1 << iota // a text as it is: entry is nil
+	useWord                            // a word of a family, and no more than the literal
+	useLoose                           // a phrase in a pattern
+	useBefore                          // want is of the word before
+	useLeft                            // atom.left is edgeClosed
+	useRight                           // atom.right
+	useLeftBroken                      // atom.left is edgeBroken
+	useRightBroken                     // atom.right
+	usePrefix                          // a word of a family that goes on as it likes
 )
 
 // wordSlot is a slot for a literal that is a whole word: its first and its last eight
@@ -164,13 +166,13 @@ func wholeWord(s string) bool {
 func (a *atom) closedLeft(text string) bool {
 	switch {
 	case a.entry == nil:
-		return a.left && isASCIIWord(text[0])
+		return a.left >= edgeBroken && isAlnum[text[0]]
 	case startsDense(text):
 		return false
 	case a.entry.rarest > 0: // white space and the like stand before it
 		return true
 	case a.loose:
-		return a.left
+		return a.left >= edgeBroken
 	}
 	return !a.entry.parts[0].before
 }
@@ -178,7 +180,7 @@ func (a *atom) closedLeft(text string) bool {
 // closedRight is the same for what stands behind one that ends with one.
 func (a *atom) closedRight() bool {
 	if a.entry == nil {
-		return a.right
+		return a.right >= edgeBroken
 	}
 	p := &a.entry.parts[a.entry.rarest]
 	switch {
@@ -275,11 +277,17 @@ func (x *index) build() {
 // use gives what is asked of an atom first.
 func (a *atom) use(number int32) use {
 	u := use{atom: number}
-	if a.left {
+	switch a.left {
+	case edgeClosed:
 		u.kind |= useLeft
+	case edgeBroken:
+		u.kind |= useLeftBroken
 	}
-	if a.right {
+	switch a.right {
+	case edgeClosed:
 		u.kind |= useRight
+	case edgeBroken:
+		u.kind |= useRightBroken
 	}
 	switch {
 	case a.entry == nil:
