@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/internal/access"
 	"github.com/toolmark/toolmark/internal/httpapi"
+	"github.com/toolmark/toolmark/internal/mcpserver"
 	"github.com/toolmark/toolmark/internal/registry"
 	"github.com/toolmark/toolmark/internal/store"
 	"github.com/toolmark/toolmark/scan"
@@ -40,6 +40,9 @@ type serveFlags struct {
 	fetchRules         bool
 	proxies            []string
 	countryDB, rules   string
+	publicTools        bool
+	registry           registryFlags
+	mcpHosts           []string
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -77,6 +80,10 @@ way finish.`,
 	flags.BoolVar(&f.firstKey, "first-key", true, "make and print a key where the database has none")
 	flags.BoolVar(&f.fetchRules, "fetch-rules", true, "fetch the community rules where they are missing; without them scans go on")
 	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "network or address whose Forwarded and X-Forwarded-For are believed; may be repeated")
+	flags.BoolVar(&f.publicTools, "public-tools", false, "let callers without a key use the checks but manifest scans, 60 requests a minute and address")
+	flags.StringSliceVar(&f.mcpHosts, "mcp-host", nil, "name under which a proxy on this machine is reached, for /mcp on a loopback address; may be repeated")
+	f.registry.add(flags)
+	flags.DurationVar(&f.registry.interval, "interval", 15*time.Minute, "time between two probes of a registered server")
 	flags.StringVar(&f.countryDB, "country-db", "", "MMDB file that gives addresses countries, for access lists")
 	flags.StringVar(&f.rules, "rules", "", "folder of rules of your own, used beside the built-in ones")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -155,9 +162,14 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	service, err := registry.New(registry.Config{
-		Store: db, Now: p.env.now, Random: rand.Reader, Logger: log, AllowSignup: f.allowSignup, SignupCredits: f.signupCredits,
-	})
+	cfg, closeProber, err := p.registryConfig(&f.registry)
+	if err != nil {
+		return err
+	}
+	defer closeProber()
+	cfg.Store, cfg.Logger, cfg.Scanner = db, log, scanner
+	cfg.AllowSignup, cfg.SignupCredits = f.allowSignup, f.signupCredits
+	service, err := registry.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -168,10 +180,17 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, flush()) }()
 
+	mcp, err := mcpserver.New(mcpserver.Config{
+		Questions: service, Scanner: scanner, Accounts: service, Public: f.publicTools, Hosts: f.mcpHosts,
+		Concurrency: f.concurrency, Log: log,
+	})
+	if err != nil {
+		return err
+	}
 	stopper := httpapi.NewStopper(service.Ready)
 	defer context.AfterFunc(ctx, stopper.Stop)()
 	api, err := httpapi.New(httpapi.Config{
-		Accounts: service, Admin: service, Scanner: scanner, Ready: stopper.Ready, Proxies: proxies, Country: country,
+		Accounts: service, Admin: service, Servers: service, Questions: service, PublicTools: f.publicTools, Scanner: scanner, MCP: mcp, Ready: stopper.Ready, Proxies: proxies, Country: country,
 		Concurrency: f.concurrency, Queue: f.queue, BodyTimeout: f.bodyTimeout,
 		Community: httpapi.Community{On: rules.pack != nil, Version: rules.state.Version, Rules: rules.state.Rules},
 		Version:   version(), Log: log, Now: p.env.now, Traces: traces,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/internal/access"
+	"github.com/toolmark/toolmark/internal/registry"
 	"github.com/toolmark/toolmark/scan"
 )
 
@@ -26,11 +27,17 @@ type Scanner interface {
 	Scan(ctx context.Context, req scan.Request) (*toolmark.Report, error)
 }
 
-// Config is what the API needs. Accounts, Admin and Scanner have no default.
+// Config is what the API needs. Accounts, Admin, Servers, Questions and Scanner have no
+// default.
 type Config struct {
 	Accounts Accounts
 	Admin    Admin
 	Scanner  Scanner
+	// Servers and Questions are the registry of servers.
+	Servers   Servers
+	Questions registry.Questions
+	// PublicTools lets callers without a key ask about servers and texts.
+	PublicTools bool
 
 	// MCP answers /mcp; nil leaves it out.
 	MCP MCP
@@ -73,10 +80,15 @@ type API struct {
 	accounts Accounts
 	admin    Admin
 	scanner  Scanner
-	mcp      MCP
-	ready    func(ctx context.Context) error
-	proxies  access.Proxies
-	country  func(netip.Addr) string
+
+	servers     Servers
+	questions   registry.Questions
+	publicTools bool
+
+	mcp     MCP
+	ready   func(ctx context.Context) error
+	proxies access.Proxies
+	country func(netip.Addr) string
 
 	community   Community
 	gate        *gate
@@ -93,11 +105,11 @@ type API struct {
 
 // New makes an API. It fails where cfg lacks what has no default.
 func New(cfg Config) (*API, error) {
-	if cfg.Accounts == nil || cfg.Admin == nil || cfg.Scanner == nil {
-		return nil, errors.New("httpapi: Accounts, Admin and Scanner must be given")
+	if cfg.Accounts == nil || cfg.Admin == nil || cfg.Scanner == nil || cfg.Servers == nil || cfg.Questions == nil {
+		return nil, errors.New("httpapi: Accounts, Admin, Servers, Questions and Scanner must be given")
 	}
 	a := &API{
-		accounts: cfg.Accounts, admin: cfg.Admin, scanner: cfg.Scanner, mcp: cfg.MCP,
+		accounts: cfg.Accounts, admin: cfg.Admin, servers: cfg.Servers, questions: cfg.Questions, publicTools: cfg.PublicTools, scanner: cfg.Scanner, mcp: cfg.MCP,
 		ready: cfg.Ready, proxies: cfg.Proxies, country: cfg.Country, community: cfg.Community,
 		bodyTimeout: cfg.BodyTimeout, log: cfg.Log, now: cfg.Now, newID: cfg.NewID,
 	}

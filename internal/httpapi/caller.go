@@ -22,6 +22,17 @@ func (x *exchange) admit(scope access.Scope) error {
 	return nil
 }
 
+// admitPublic holds a caller without a key against the service's access list and the
+// rate of an address.
+func (x *exchange) admitPublic() error {
+	rate, err := x.api.accounts.AdmitPublic(x.r.Context(), x.client())
+	if err != nil {
+		return known(err)
+	}
+	x.rate(rate)
+	return nil
+}
+
 // key gives the API key as it was sent. X-API-Key wins over Authorization.
 func key(r *http.Request) string {
 	if k := strings.TrimSpace(r.Header.Get("X-API-Key")); k != "" {
@@ -67,7 +78,13 @@ func (x *exchange) denied(d *access.Denial) *failure {
 
 // known gives the registry's errors their answers; what is not known is internal.
 func known(err error) error {
+	var unread *registry.UnreadError
 	switch {
+	case errors.As(err, &unread):
+		return &failure{
+			status: http.StatusBadGateway, code: "unreadable_server",
+			message: "The server could not be read (" + string(unread.Why.Code) + "): " + string(unread.Why.Message),
+		}
 	case errors.Is(err, registry.ErrBusy):
 		f := overloaded("too many requests wait for the database")
 		f.cause = err

@@ -117,7 +117,7 @@ func (x *exchange) end(span trace.Span) {
 	span.End()
 
 	level := slog.LevelInfo
-	if x.status >= 500 {
+	if x.status >= 500 && x.status != http.StatusBadGateway { // which is another server's fault
 		level = slog.LevelError
 	}
 	attrs := []slog.Attr{
@@ -173,7 +173,13 @@ func (x *exchange) dispatch(path string, routes []*route, r *http.Request) {
 }
 
 func (x *exchange) run(route *route) error {
-	if !route.open {
+	switch {
+	case route.entry == open:
+	case route.entry == public && x.api.publicTools && key(x.r) == "":
+		if err := x.admitPublic(); err != nil {
+			return err
+		}
+	default:
 		if err := x.admit(route.scope); err != nil {
 			return err
 		}

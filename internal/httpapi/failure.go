@@ -9,7 +9,8 @@ import (
 )
 
 // failure is an answer that is no success: a status, and either an error object or
-// the faults of a body. Its texts are our own words, never text of a request.
+// the faults of a body. Its texts are our own words, never text of a request,
+// but for a server that could not be read: what it said is escaped, cut and not logged.
 type failure struct {
 	status  int
 	code    string
@@ -44,6 +45,7 @@ const (
 	typeRate           = "rate_limit_error"
 	typeQuota          = "quota_exceeded"
 	typeServer         = "server_error"
+	typeUpstream       = "upstream_error" // of the server that was asked about, not of this one
 )
 
 // kind gives the error's type.
@@ -55,6 +57,8 @@ func (f *failure) kind() string {
 		return typePermission
 	case http.StatusNotFound:
 		return typeNotFound
+	case http.StatusBadGateway:
+		return typeUpstream
 	case http.StatusTooManyRequests:
 		if f.code == codeRate {
 			return typeRate

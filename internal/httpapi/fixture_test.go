@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/toolmark/toolmark/internal/access"
 	"github.com/toolmark/toolmark/internal/mcpserver"
 	"github.com/toolmark/toolmark/internal/registry"
+	"github.com/toolmark/toolmark/internal/secret"
 	"github.com/toolmark/toolmark/internal/store/sqlite"
 	"github.com/toolmark/toolmark/rule"
 	"github.com/toolmark/toolmark/scan"
@@ -55,15 +57,17 @@ type fixture struct {
 	api     *API
 	service *registry.Service
 	log     *bytes.Buffer
+	world   *world
 }
 
 type fixtureConfig struct {
-	signup  bool
-	public  bool // MCP tools without a key
-	scanner Scanner
-	budget  time.Duration
-	now     func() time.Time // of the scanner
-	change  func(*Config)
+	signup   bool
+	public   bool // MCP tools without a key
+	commands bool // servers may be commands
+	scanner  Scanner
+	budget   time.Duration
+	now      func() time.Time // of the scanner
+	change   func(*Config)
 }
 
 func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
@@ -73,8 +77,17 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if cfg.scanner == nil {
+		cfg.scanner = testScanner(t, cfg.budget, cfg.now)
+	}
+	f := &fixture{log: &bytes.Buffer{}, world: &world{now: testTime, lists: map[string]string{}}}
+	ring, err := secret.Parse(strings.Repeat("0a", secret.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
 	service, err := registry.New(registry.Config{
-		Store: store, Now: func() time.Time { return testTime }, Random: &stream{}, AllowSignup: cfg.signup, SignupsPerHour: 2,
+		Store: store, Now: f.world.clock, Random: &stream{}, AllowSignup: cfg.signup, SignupsPerHour: 2,
+		Scanner: cfg.scanner, Probe: f.world, Secrets: ring, Watched: true, AllowCommands: cfg.commands,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -85,16 +98,14 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 			t.Error(err)
 		}
 	})
-	if cfg.scanner == nil {
-		cfg.scanner = testScanner(t, cfg.budget, cfg.now)
-	}
-	f := &fixture{service: service, log: &bytes.Buffer{}}
+	f.service = service
 	var mu sync.Mutex
 	n := 0
 	config := Config{
 		Accounts: service, Admin: service, Scanner: cfg.scanner, Ready: service.Ready,
+		Servers: service, Questions: service, PublicTools: cfg.public,
 		Log: slog.New(slog.NewJSONHandler(lockedWriter{&mu, f.log}, nil)),
-		Now: func() time.Time { return testTime },
+		Now: f.world.clock,
 		NewID: func() string {
 			mu.Lock()
 			defer mu.Unlock()
@@ -102,7 +113,7 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 			return fmt.Sprintf("request-%d", n)
 		},
 	}
-	mcp, err := mcpserver.New(mcpserver.Config{Questions: texts{}, Scanner: cfg.scanner, Accounts: service, Public: cfg.public, Version: "1"})
+	mcp, err := mcpserver.New(mcpserver.Config{Questions: texts{}, Scanner: cfg.scanner, Accounts: service, Public: cfg.public})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,14 @@ var update = flag.Bool("update", false, "write the responses of testdata/*.txtar
 // its response,
 //
 //	setup       lines of: key NAME [scopes=a,b] [monthly=N] [per_minute=N] [credits=N]
-//	            [spend=N] [expired] · access ACTION KIND VALUE · signup · public (tools without a key) · exhausted (no
+//	            [spend=N] [expired] · access ACTION KIND VALUE · signup · public (tools without a key) · commands (servers may be) · exhausted (no
 //	            time to scan) · answer CODE (a scanner that reports such a finding)
 //	request N   an HTTP request; ${NAME} is the key of that name; <<x N>> is N letters,
 //	            <<tools N>> N tools. Content-Length is added where it is missing.
 //	response N  what it gives, with the header in the order of the alphabet
+//	serve URL   what the server at the URL serves from here on: members of a snapshot, or
+//	            "down CODE MESSAGE"
+//	later TIME  the time moves on
 //
 // Where a request is answered 422 though the OpenAPI document cannot say why, its name
 // ends with "(schema allows)".
@@ -66,6 +69,11 @@ func runArchive(t *testing.T, file string) {
 	var out []txtar.File
 	for _, f := range archive.Files {
 		n, isRequest := strings.CutPrefix(f.Name, "request ")
+		if where, ok := strings.CutPrefix(f.Name, "serve "); ok {
+			s.f.world.serve(where, string(f.Data))
+		} else if d, err := time.ParseDuration(strings.TrimPrefix(f.Name, "later ")); err == nil {
+			s.f.world.pass(d)
+		}
 		switch {
 		case isRequest:
 			exchanges++
@@ -118,6 +126,8 @@ func newStage(t *testing.T, archive *txtar.Archive) *stage {
 				cfg.signup = true
 			case "public":
 				cfg.public = true
+			case "commands":
+				cfg.commands = true
 			case "exhausted":
 				now := testTime
 				cfg.budget = time.Nanosecond

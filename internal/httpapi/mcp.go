@@ -32,11 +32,9 @@ func (a *API) serveMCP(x *exchange) error {
 	}
 	call := registry.Call{Key: key(x.r), Client: x.client()}
 	if call.Key == "" && a.mcp.Public() {
-		rate, err := a.accounts.AdmitPublic(x.r.Context(), call.Client)
-		if err != nil {
-			return known(err)
+		if err := x.admitPublic(); err != nil {
+			return err
 		}
-		x.rate(rate)
 	} else if err := x.admit(""); err != nil {
 		return err
 	}

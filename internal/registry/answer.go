@@ -127,13 +127,13 @@ type ProbeRun struct {
 // HistoryPage is a server's probes, the newest run first.
 type HistoryPage struct {
 	Runs []ProbeRun `json:"runs"`
-	Next string     `json:"next,omitempty"`
+	Next *string    `json:"next"`
 }
 
 // DeedPage is what was done to a server, and by whom, the newest first.
 type DeedPage struct {
-	Deeds []Deed `json:"deeds"`
-	Next  string `json:"next,omitempty"`
+	Deeds []Deed  `json:"deeds"`
+	Next  *string `json:"next"`
 }
 
 // Deed is one act on a server.

@@ -165,7 +165,7 @@ func (s *Service) Servers(ctx context.Context, caller Caller, after string, limi
 	}
 	if len(found) > limit {
 		found = found[:limit]
-		out.Next = found[limit-1].ID
+		out.Next = &found[limit-1].ID
 	}
 	for i := range found {
 		out.Servers = append(out.Servers, *s.view(&found[i]))
@@ -198,7 +198,7 @@ func (s *Service) Snapshots(ctx context.Context, caller Caller, server, after st
 	}
 	out := &SnapshotPage{Snapshots: append([]SnapshotRecord{}, found[:min(limit, len(found))]...)}
 	if len(found) > limit {
-		out.Next = found[limit-1].ID
+		out.Next = &found[limit-1].ID
 	}
 	for i := range out.Snapshots {
 		if out.Snapshots[i].ID == r.CurrentID {
@@ -285,7 +285,8 @@ func (s *Service) History(ctx context.Context, caller Caller, server, after stri
 	out.Runs = append(out.Runs, runs...)
 	if len(out.Runs) > limit {
 		out.Runs = out.Runs[:limit]
-		out.Next = strconv.FormatInt(out.Runs[limit-1].From.UnixMicro(), 10)
+		next := strconv.FormatInt(out.Runs[limit-1].From.UnixMicro(), 10)
+		out.Next = &next
 	}
 	return out, nil
 }
@@ -307,7 +308,7 @@ func (s *Service) Deeds(ctx context.Context, caller Caller, server, after string
 	out := &DeedPage{Deeds: []Deed{}}
 	if len(found) > limit {
 		found = found[:limit]
-		out.Next = found[limit-1].ID
+		out.Next = &found[limit-1].ID
 	}
 	for i := range found {
 		out.Deeds = append(out.Deeds, found[i].Deed)

@@ -142,16 +142,16 @@ type ServerSays struct {
 	Given bool `json:"given"`
 }
 
-// ServerPage is some servers by id; Next is where the next page begins, "" for none.
+// ServerPage is some servers by id. Next is what the next page comes after; null for none.
 type ServerPage struct {
 	Servers []Server `json:"servers"`
-	Next    string   `json:"next,omitempty"`
+	Next    *string  `json:"next"`
 }
 
 // SnapshotPage is some snapshots of a server, the newest first.
 type SnapshotPage struct {
 	Snapshots []SnapshotRecord `json:"snapshots"`
-	Next      string           `json:"next,omitempty"`
+	Next      *string          `json:"next"`
 }
 
 // Prober reads a snapshot from a server, once. The error is a *toolmark.Error. It is

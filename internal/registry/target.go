@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/internal/secret"
@@ -114,8 +115,8 @@ func validHeaders(headers []Header) error {
 		switch {
 		case h.Name == "" || strings.ContainsFunc(h.Name, func(c rune) bool { return !isToken(c) }):
 			return fmt.Errorf("%w: header %d has no name that is a token (RFC 9110, section 5.6.2)", ErrInvalid, i+1)
-		case strings.ContainsFunc(h.Value, func(c rune) bool { return c < 0x20 && c != '\t' || c == 0x7f }):
-			return fmt.Errorf("%w: the value of header %d has a control character", ErrInvalid, i+1)
+		case !utf8.ValidString(h.Value) || strings.ContainsFunc(h.Value, func(c rune) bool { return c < 0x20 && c != '\t' || c == 0x7f }):
+			return fmt.Errorf("%w: the value of header %d has a control character, or is not text", ErrInvalid, i+1)
 		case slices.Contains(ownHeaders, lower) || strings.HasPrefix(lower, "proxy-"):
 			return fmt.Errorf("%w: header %d (%s) is set by the connection itself", ErrInvalid, i+1, h.Name)
 		case seen[lower]:

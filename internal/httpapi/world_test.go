@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolmark/toolmark"
+	"github.com/toolmark/toolmark/canonjson"
+	"github.com/toolmark/toolmark/internal/registry"
+)
+
+// world is the servers that the tests' service can reach, and the time it is there.
+type world struct {
+	mu    sync.Mutex
+	now   time.Time
+	lists map[string]string // by URL or command: members of a snapshot, or "down CODE MESSAGE"
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+func (w *world) serve(where, list string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lists[where] = strings.TrimSpace(list)
+}
+
+// Probe gives what a server serves.
+func (w *world) Probe(_ context.Context, t registry.Target) (*toolmark.Snapshot, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	where := t.URL
+	if where == "" {
+		where = strings.Join(t.Command, " ")
+	}
+	list, ok := w.lists[where]
+	if !ok {
+		return nil, &toolmark.Error{Code: toolmark.ErrCannotConnect, Message: where + ": connection refused"}
+	}
+	if down, ok := strings.CutPrefix(list, "down "); ok {
+		code, message, _ := strings.Cut(down, " ")
+		return nil, &toolmark.Error{Code: toolmark.ErrorCode(code), Message: message}
+	}
+	doc := []byte(fmt.Sprintf(`{"toolmarkSnapshot":1,"source":%q,"readAt":%q,"protocolVersion":"2025-11-25",%s}`, where, w.now.Format(time.RFC3339), list))
+	tree, err := canonjson.Parse(doc, canonjson.Options{})
+	if err != nil {
+		return nil, err
+	}
+	m, err := toolmark.ReadManifest(tree)
+	if err != nil {
+		return nil, err
+	}
+	return &toolmark.Snapshot{Source: where, Manifest: m, ReadAt: w.now, Bytes: doc}, nil
+}
