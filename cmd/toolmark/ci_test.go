@@ -342,6 +342,29 @@ func TestActionChecks(t *testing.T) {
 	}
 }
 
+// The commands that compare two lists, or a list with its last release.
+func TestActionComparesReleases(t *testing.T) {
+	dir := workspace(t, map[string]string{"old.json": goodList, "new.json": badList})
+	for name, inputs := range map[string]map[string]string{
+		"diff": {"command": "diff", "source": "old.json\nnew.json"},
+		"lint": {"command": "lint", "source": "new.json", "args": "--against=old.json"},
+	} {
+		r := useAction(t, dir, inputs, false)
+		if r.first != 3 || r.exits["Run toolmark"] != 0 {
+			t.Fatalf("%s: %v\n%s", name, r.exits, r.log)
+		}
+		lines := map[int]bool{}
+		for _, result := range r.sarif(t) {
+			if place := result.Locations[0].PhysicalLocation; place.ArtifactLocation.URI == "new.json" {
+				lines[place.Region.StartLine] = true
+			}
+		}
+		if !lines[3] {
+			t.Errorf("%s: no result at the line that changed: %v", name, lines)
+		}
+	}
+}
+
 // Inputs may be made of a pull request's title or branch. Whatever they are, they are
 // data: no command runs, no flag is smuggled in, no workflow command is obeyed.
 func TestActionIsNotInjectable(t *testing.T) {

@@ -53,9 +53,9 @@ run() {
     [[ $word != -* ]] || die "a source may not begin with a dash; write ./$word for a file of that name"
   done
   case $command in
-  scan | diff) ((${#source[@]} > 0)) || die "$command needs a source" ;;
+  scan | diff | lint) ((${#source[@]} > 0)) || die "$command needs a source" ;;
   check) flags+=("--lockfile=${TOOLMARK_LOCKFILE:-toolmark.lock.json}") ;;
-  *) die 'command is scan, check or diff' ;;
+  *) die 'command is scan, check, diff or lint' ;;
   esac
   flags+=("--fail-on=${TOOLMARK_FAIL_ON:-high}")
   flags+=("--sarif=$out/toolmark.sarif" "--junit=$out/toolmark.xml" "--markdown=$out/toolmark.md")
