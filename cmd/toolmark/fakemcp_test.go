@@ -132,6 +132,7 @@ func fakeMCP() {
 			os.Exit(1)
 		}
 	}
+	listed := 0
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var request rpcRequest
@@ -142,6 +143,11 @@ func fakeMCP() {
 		switch {
 		case kind == "pages" && request.Method == "tools/list":
 			answer = request.result(`"tools":[],"nextCursor":"again"`)
+		case kind == "announce" && request.Method == "tools/list":
+			// It says once that its list changed, although it never declared that it would.
+			if listed++; listed == 1 {
+				time.AfterFunc(300*time.Millisecond, func() { fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) })
+			}
 		case kind == "paged" && request.Method == "tools/list":
 			answer = request.paged(list)
 		case kind == "half" && request.Method == "prompts/list":

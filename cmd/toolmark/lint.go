@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type lintFlags struct {
 	against, changelog, project string
 	sessions                    int
 	vary, varyHeader, varyEnv   []string
+	hold                        time.Duration
 }
 
 func (p *program) lintCommand() *cobra.Command {
@@ -42,6 +44,7 @@ changed since the last release, looks to a client like a change nobody approved.
                locale (LANG and Accept-Language), home (a clean home directory), dir (another
                working directory), client (another client name), header (once for each
                --vary-header), env (once for each --vary-env)
+  --hold       keeps a connection open for that long and listens for announced changes (L103)
 
 Exit codes: 0 nothing at or above --fail-on; 1 a session could not be read; 2 wrong use;
 3 advice at or above --fail-on. 3 wins over 1. 'toolmark rules explain L106' tells more of
@@ -61,6 +64,7 @@ a code.`,
 	flags.StringSliceVar(&f.vary, "vary", nil, "what further sessions differ in: locale, home, dir, client, header, env")
 	flags.StringArrayVar(&f.varyHeader, "vary-header", nil, "the `K:V` header of one further session (with --vary header; may be repeated)")
 	flags.StringArrayVar(&f.varyEnv, "vary-env", nil, "the `K=V` variable of one further session (with --vary env; may be repeated)")
+	flags.DurationVar(&f.hold, "hold", 2*time.Second, "how long a connection to a live source is held; 0 holds none")
 	f.sourceFlags.add(cmd)
 	f.outputFlags.add(cmd)
 	return cmd
@@ -112,6 +116,9 @@ func (p *program) lint(cmd *cobra.Command, args []string, f *lintFlags) error {
 			in.Surroundings = lint.Surroundings{} // a file was written elsewhere, at another time
 		} else if len(s.live.Command) == 0 {
 			in.Surroundings = lint.Surroundings{User: in.Surroundings.User, Home: in.Surroundings.Home, Host: in.Surroundings.Host}
+		}
+		if s.isLive() && f.hold > 0 && failed == nil {
+			in.Live, failed = p.hold(cmd.Context(), s, f)
 		}
 		if in.Packages, err = projectVersions(f.project, m.Server.Name, cmd.Flags().Changed("project")); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/canonjson"
@@ -157,6 +158,51 @@ func (p *program) readSession(ctx context.Context, s *source, plan *sessionPlan,
 		Timeout: f.timeout, ClientName: plan.client, ClientVersion: version(), Now: p.env.now,
 		Progress: func(stage string) { bar.show(plan.label, stage) },
 	})
+}
+
+// hold keeps a connection open and says what the server announced on it. A server with
+// which no connection can be held is not one that announces nothing.
+func (p *program) hold(ctx context.Context, s *source, f *lintFlags) (*lint.Live, error) {
+	var bar *progress
+	if !f.quiet {
+		bar = startProgress(p.stderr, p.env.stderr)
+		bar.show(s.name(), "listening for announced changes")
+	}
+	defer func() { bar.stop() }()
+	held, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var live *lint.Live
+	var lost error
+	var timer *time.Timer
+	err := probe.Watch(held, s.live, probe.WatchOptions{Options: probe.Options{Timeout: f.timeout, ClientVersion: version(), Now: p.env.now}}, func(e probe.Event) {
+		switch e.Kind {
+		case probe.Connected:
+			live = &lint.Live{}
+			timer = time.AfterFunc(f.hold, cancel)
+		case probe.Changed:
+			if slices.Contains(e.Announced, "tools") {
+				live.Notified = true
+			}
+			live.Later = e.Snapshot.Manifest
+		case probe.Lost:
+			lost = e.Err
+			cancel()
+		}
+	})
+	if timer != nil {
+		timer.Stop()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("stopped: %w", ctx.Err())
+	case errors.Is(err, probe.ErrNotListening):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case lost != nil:
+		return nil, fmt.Errorf("hold a connection: %w", lost)
+	}
+	return live, nil
 }
 
 // readRelease reads the last release: a file as sources are, or LOCKFILE#NAME.
