@@ -20,9 +20,9 @@ import (
 
 type mcpFlags struct {
 	database databaseFlag
+	registry registryFlags
 	rules    string
 	budget   time.Duration
-	allowNet []string
 }
 
 func (p *program) mcpCommand() *cobra.Command {
@@ -44,7 +44,7 @@ It connects to public addresses only; --allow-net names others, such as 127.0.0.
 	}
 	cmd.Flags().SortFlags = false
 	f.database.add(cmd)
-	cmd.Flags().StringSliceVar(&f.allowNet, "allow-net", nil, "network or address to connect to although it is not public; may be repeated")
+	f.registry.add(cmd.Flags())
 	cmd.Flags().StringVar(&f.rules, "rules", "", "folder of rules of your own, used beside the built-in ones")
 	cmd.Flags().DurationVar(&f.budget, "budget", scan.DefaultBudget, "time one scan may take; 0 is no limit")
 	return cmd
@@ -60,11 +60,11 @@ func (p *program) mcp(ctx context.Context, f *mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	prober, err := newProber(f.allowNet, p.env.now)
+	cfg, closeProber, err := p.registryConfig(&f.registry)
 	if err != nil {
 		return err
 	}
-	defer prober.Close()
+	defer closeProber()
 	log, err := p.logger("text")
 	if err != nil {
 		return err
@@ -74,12 +74,13 @@ func (p *program) mcp(ctx context.Context, f *mcpFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	service, err := registry.New(registry.Config{Store: db, Now: p.env.now, Logger: log, Scanner: scanner, Probe: prober})
+	cfg.Store, cfg.Logger, cfg.Scanner = db, log, scanner
+	service, err := registry.New(cfg)
 	if err != nil {
 		return err
 	}
 	defer service.Close()
-	server, err := mcpserver.New(mcpserver.Config{Questions: service, Scanner: scanner, Version: version(), Log: log})
+	server, err := mcpserver.New(mcpserver.Config{Questions: service, Scanner: scanner, Log: log})
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,9 @@ func (c *caller) admit(ctx context.Context, tool string) error {
 
 // as says who asks, for the registry.
 func (c *caller) as() registry.Caller {
+	if c.local {
+		return registry.Caller{Account: registry.DefaultAccount, Actor: "mcp"}
+	}
 	if c.grant == nil {
 		return registry.Caller{}
 	}

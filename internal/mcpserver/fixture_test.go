@@ -129,7 +129,7 @@ func newScanner(t testing.TB) *scan.Scanner {
 
 func newServer(t testing.TB, change func(*Config)) *Server {
 	t.Helper()
-	cfg := Config{Questions: fakeQuestions{}, Scanner: newScanner(t), Public: true, Version: "1.2.3"}
+	cfg := Config{Questions: fakeQuestions{}, Scanner: newScanner(t), Public: true}
 	if change != nil {
 		change(&cfg)
 	}

@@ -47,8 +47,6 @@ type Config struct {
 	Concurrency int
 	// Wait is the longest a scan waits for its turn; 0 means a second.
 	Wait time.Duration
-	// Version is what the server says its version is.
-	Version string
 	// Log gets what must not happen; nil logs nothing. No text of a call is logged.
 	Log *slog.Logger
 }
@@ -60,6 +58,11 @@ type Server struct {
 	mcp   *mcp.Server
 	http  http.Handler
 }
+
+// Version is what the server says its version is: that of its definitions, not of the
+// build that serves them. Whoever changes tools.json or instructions bumps it and updates
+// toolmark.lock.json with it (docs/mcp.md); a test holds the three together.
+const Version = "1.0.0"
 
 // MaxBody is the most bytes of one HTTP request or one line of standard input: a list of
 // toolmark.MaxBody with its JSON-RPC envelope.
@@ -81,15 +84,12 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Wait == 0 {
 		cfg.Wait = time.Second
 	}
-	if cfg.Version == "" {
-		cfg.Version = "dev"
-	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{cfg: cfg, cores: semaphore.NewWeighted(int64(cfg.Concurrency))}
 	s.mcp = mcp.NewServer(
-		&mcp.Implementation{Name: "toolmark", Title: "Toolmark", Version: cfg.Version},
+		&mcp.Implementation{Name: "toolmark", Title: "Toolmark", Version: Version},
 		&mcp.ServerOptions{
 			Instructions: instructions,
 			// The list cannot change, so listChanged is not declared; nothing is logged to
