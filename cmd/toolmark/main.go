@@ -27,11 +27,17 @@ func main() {
 		debug.SetGCPercent(startPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends us at once
+	// A second Ctrl-C ends us at once, but not before the servers we started have ended.
+	// Some programs send a signal to us and to our group, which is two, and no Ctrl-C.
+	context.AfterFunc(ctx, func() { time.AfterFunc(patience, stop) })
 	code := run(ctx, os.Args[1:], &interruptible{ctx: ctx, in: os.Stdin}, os.Stdout, os.Stderr, system())
 	stop()
 	os.Exit(code)
 }
+
+// patience is how long after the first signal another one does nothing: longer than it
+// takes to end the servers that a probe has started.
+const patience = 3 * time.Second
 
 // interruptible is a reader whose Read ends when ctx does. The read under way is left
 // behind: a terminal cannot be told to stop waiting, and the process ends next.
