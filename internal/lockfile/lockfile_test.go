@@ -565,3 +565,33 @@ func BenchmarkParse401(b *testing.B) {
 		parse(b, data)
 	}
 }
+
+// TestDocumentedExample: the example in docs/formats.md is a lockfile, and whole.
+func TestDocumentedExample(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(doc), "```json\n{\n  \"toolmarkLock\"")
+	example, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatal("docs/formats.md has no example")
+	}
+	f := parse(t, []byte("{\n  \"toolmarkLock\""+example))
+	if string(f.Bytes()) != string(f.Data()) {
+		t.Errorf("it is not as it would be written:\n%s", f.Bytes())
+	}
+	if f.Entry("mail").Accepted.Note != "first review" {
+		t.Errorf("%+v", f.Entry("mail").Accepted)
+	}
+}
+
+// TestCaseC29_GoldenLockfile: the same manifest gives the same bytes in every build.
+func TestCaseC29_GoldenLockfile(t *testing.T) {
+	f := &File{}
+	f.Set(entry(t, "hard", hard))
+	const want = "96c597d2accfb5aa73e790eb281e814767bbd113bd2d3457e7b0083de847d3f9"
+	if got := hash(str(string(f.Bytes()))); got != want {
+		t.Errorf("the file's hash is %s, not %s:\n%s", got, want, f.Bytes())
+	}
+}

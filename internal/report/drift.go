@@ -137,10 +137,11 @@ func (s *DriftServer) Worst() toolmark.Severity {
 // Fails reports whether something of that severity fails the run.
 func (d *DriftDocument) Fails(s toolmark.Severity) bool { return d.FailOn != 0 && s >= d.FailOn }
 
-// Failed reports whether any change or finding fails the run.
+// Failed reports whether any change or finding fails the run. That a server could not be
+// read does not: the run is then unfinished, whatever it should fail on.
 func (d *DriftDocument) Failed() bool {
 	for i := range d.Servers {
-		if d.Fails(d.Servers[i].Worst()) {
+		if s := &d.Servers[i]; s.Status() != DriftUnreachable && d.Fails(s.Worst()) {
 			return true
 		}
 	}
