@@ -45,6 +45,8 @@ var house = map[string][]string{
 
 	"internal/mcpserver": {"canonjson", "pin", "scan", "textcheck", "internal/access", "internal/registry", "internal/report"},
 
+	"internal/watch": {"internal/registry"},
+
 	"internal/store/content":   {},
 	"internal/store/migration": {"internal/registry"},
 	"internal/store/storetest": {"internal/access", "internal/registry", "internal/store/*"},

@@ -204,6 +204,11 @@ func suspicious(old, new *toolmark.Manifest) string {
 	return ""
 }
 
+// NextProbe gives when a server that is probed at now is due again.
+func (s *Service) NextProbe(now time.Time, d DueServer) time.Time {
+	return stored(now.Add(s.jitter(s.interval(&ServerRecord{Interval: d.Interval}))))
+}
+
 // interval gives the time between two probes of a server.
 func (s *Service) interval(r *ServerRecord) time.Duration {
 	if r.Interval > 0 {

@@ -114,6 +114,12 @@ type ServerQuery struct {
 	Limit                  int
 }
 
+// DueServer is a server that is to be probed.
+type DueServer struct {
+	ID, Host string
+	Interval time.Duration // 0 is the service's own
+}
+
 // SnapshotQuery chooses snapshots of one server.
 type SnapshotQuery struct {
 	Server          string

@@ -41,7 +41,9 @@ const busy = "10000"
 
 // Store is a registry.Store in a file.
 type Store struct {
+	path        string
 	write, read *sql.DB
+	queue       *sql.DB // River's own; nil until it is asked for
 	// What every request runs is prepared once for each connection: reading the SQL
 	// takes longer than running it.
 	byHash, byID, readMeter, writeMeter *sql.Stmt
@@ -59,7 +61,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
-	s := &Store{}
+	s := &Store{path: path}
 	defer func() {
 		if err != nil {
 			_ = s.Close() // the first error says more
@@ -227,7 +229,7 @@ func (s *Store) Close() error {
 		}
 	}
 	// The writer last: the last connection moves the log into the file.
-	for _, db := range []*sql.DB{s.read, s.write} {
+	for _, db := range []*sql.DB{s.queue, s.read, s.write} {
 		if db != nil {
 			err = errors.Join(err, db.Close())
 		}
