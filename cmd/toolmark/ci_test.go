@@ -113,10 +113,18 @@ type ciRun struct {
 	uploadsWhat string
 }
 
+// ciTool is the toolmark that a run uses.
+type ciTool int
+
+const (
+	ownBinary  ciTool = iota // this test's binary, in place of the step that builds
+	echoScript               // a script that writes its arguments to the file args, and exits 2
+	builtOne                 // what the step builds
+)
+
 // useAction runs the steps of action.yml as a runner does: expressions of env are
-// replaced, nothing else. The step that builds is replaced by this test's own binary
-// unless build is true.
-func useAction(t *testing.T, dir string, inputs map[string]string, build bool) *ciRun {
+// replaced, nothing else.
+func useAction(t *testing.T, dir string, inputs map[string]string, tool ciTool) *ciRun {
 	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("needs bash")
@@ -127,8 +135,18 @@ func useAction(t *testing.T, dir string, inputs map[string]string, build bool) *
 		t.Fatal(err)
 	}
 	r := &ciRun{dir: dir, temp: t.TempDir(), outputs: map[string]string{}, exits: map[string]int{}}
-	if !build {
-		linkTo(t, filepath.Join(r.temp, "toolmark", "bin"))
+	bin := filepath.Join(r.temp, "toolmark", "bin")
+	switch tool {
+	case ownBinary:
+		linkTo(t, bin)
+	case echoScript:
+		if err := os.MkdirAll(bin, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		script := "#!/bin/sh\nprintf '%s\\0' \"$@\" >\"$RUNNER_TEMP/args\"\nexit 2\n"
+		if err := os.WriteFile(filepath.Join(bin, "toolmark"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	value := func(text string) string {
 		return expression.ReplaceAllStringFunc(text, func(m string) string {
@@ -154,7 +172,7 @@ func useAction(t *testing.T, dir string, inputs map[string]string, build bool) *
 				r.uploadsWhat = value(s.With["sarif_file"])
 			}
 			continue
-		case s.Run == "" || s.Name == "Build toolmark" && !build:
+		case s.Run == "" || s.Name == "Build toolmark" && tool != builtOne:
 			continue
 		case r.first != 0 && !strings.Contains(s.If, "always()"), strings.Contains(s.If, "exit-code != ''") && r.outputs["exit-code"] == "":
 			continue
@@ -162,7 +180,7 @@ func useAction(t *testing.T, dir string, inputs map[string]string, build bool) *
 		cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.Run)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+here, "RUNNER_TEMP="+r.temp, "GITHUB_OUTPUT="+outFile,
-			"GITHUB_STEP_SUMMARY="+sumFile, "GITHUB_ACTIONS=true", "NO_COLOR=1", "XDG_CACHE_HOME="+cacheHome(t, build))
+			"GITHUB_STEP_SUMMARY="+sumFile, "GITHUB_ACTIONS=true", "NO_COLOR=1", "XDG_CACHE_HOME="+cacheHome(t, tool == builtOne))
 		for name, v := range s.Env {
 			cmd.Env = append(cmd.Env, name+"="+value(v))
 		}
@@ -269,14 +287,14 @@ func (r *ciRun) sarif(t *testing.T) (results []struct {
 
 func TestActionScans(t *testing.T) {
 	dir := workspace(t, map[string]string{"a b.json": goodList, "bad.json": badList})
-	clean := useAction(t, dir, map[string]string{"source": "a b.json"}, false)
+	clean := useAction(t, dir, map[string]string{"source": "a b.json"}, ownBinary)
 	if clean.first != 0 || clean.outputs["exit-code"] != "0" || len(clean.sarif(t)) != 0 || clean.uploadsWhat != clean.outputs["sarif"] {
 		t.Errorf("a clean list: %+v\n%s", clean, clean.log)
 	}
 	if !strings.Contains(clean.summary, "Toolmark") {
 		t.Errorf("no job summary: %q", clean.summary)
 	}
-	bad := useAction(t, dir, map[string]string{"source": "a b.json\r\nbad.json\n"}, false)
+	bad := useAction(t, dir, map[string]string{"source": "a b.json\r\nbad.json\n"}, ownBinary)
 	if bad.exits["Run toolmark"] != 0 || bad.exits["Verdict"] != 3 || bad.first != 3 || bad.outputs["exit-code"] != "3" || bad.uploadsWhat == "" {
 		t.Errorf("a bad list: %v %v\n%s", bad.exits, bad.outputs, bad.log)
 	}
@@ -293,19 +311,19 @@ func TestActionScans(t *testing.T) {
 			t.Errorf("output %s: %v", output, err)
 		}
 	}
-	if off := useAction(t, dir, map[string]string{"source": "bad.json", "fail-on": "never", "summary": "false"}, false); off.first != 0 || off.summary != "" {
+	if off := useAction(t, dir, map[string]string{"source": "bad.json", "fail-on": "never", "summary": "false"}, ownBinary); off.first != 0 || off.summary != "" {
 		t.Errorf("fail-on never, no summary: %v %q", off.exits, off.summary)
 	}
-	if args := useAction(t, dir, map[string]string{"source": "bad.json", "args": "--surfaces\nstandard\n--quiet"}, false); args.first != 3 {
+	if args := useAction(t, dir, map[string]string{"source": "bad.json", "args": "--surfaces\nstandard\n--quiet"}, ownBinary); args.first != 3 {
 		t.Errorf("args: %v\n%s", args.exits, args.log)
 	}
 	// What cannot be read is reported as well, and is another verdict.
-	gone := useAction(t, dir, map[string]string{"source": "gone.json"}, false)
+	gone := useAction(t, dir, map[string]string{"source": "gone.json"}, ownBinary)
 	if gone.first != 1 || gone.exits["Verdict"] != 1 || len(gone.sarif(t)) != 1 {
 		t.Errorf("a file that is not there: %v %v\n%s", gone.exits, gone.outputs, gone.log)
 	}
 	// Wrong use leaves no report, so the step fails at once.
-	wrong := useAction(t, dir, map[string]string{"source": "bad.json", "fail-on": "sometimes"}, false)
+	wrong := useAction(t, dir, map[string]string{"source": "bad.json", "fail-on": "sometimes"}, ownBinary)
 	if wrong.first != 2 || wrong.exits["Run toolmark"] != 2 || wrong.outputs["sarif"] != "" {
 		t.Errorf("wrong use: %v %v", wrong.exits, wrong.outputs)
 	}
@@ -318,14 +336,14 @@ func TestActionChecks(t *testing.T) {
 	if out, err := lock.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	same := useAction(t, dir, nil, false)
+	same := useAction(t, dir, nil, ownBinary)
 	if same.first != 0 || same.outputs["exit-code"] != "0" {
 		t.Errorf("nothing changed: %v\n%s", same.exits, same.log)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tools.json"), []byte(badList), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	changed := useAction(t, dir, map[string]string{"source": "mail", "command": "check"}, false)
+	changed := useAction(t, dir, map[string]string{"source": "mail", "command": "check"}, ownBinary)
 	if changed.first != 3 || changed.exits["Run toolmark"] != 0 {
 		t.Errorf("changed: %v\n%s", changed.exits, changed.log)
 	}
@@ -337,7 +355,7 @@ func TestActionChecks(t *testing.T) {
 	if r := changed.sarif(t); len(r) < 2 || r[0].Locations[0].PhysicalLocation.Region.StartLine != 3 {
 		t.Errorf("results: %+v", r)
 	}
-	if other := useAction(t, dir, map[string]string{"lockfile": "no.lock.json"}, false); other.first != 1 {
+	if other := useAction(t, dir, map[string]string{"lockfile": "no.lock.json"}, ownBinary); other.first != 1 {
 		t.Errorf("a lockfile that is not there: %v\n%s", other.exits, other.log)
 	}
 }
@@ -349,7 +367,7 @@ func TestActionComparesReleases(t *testing.T) {
 		"diff": {"command": "diff", "source": "old.json\nnew.json"},
 		"lint": {"command": "lint", "source": "new.json", "args": "--against=old.json"},
 	} {
-		r := useAction(t, dir, inputs, false)
+		r := useAction(t, dir, inputs, ownBinary)
 		if r.first != 3 || r.exits["Run toolmark"] != 0 {
 			t.Fatalf("%s: %v\n%s", name, r.exits, r.log)
 		}
@@ -386,15 +404,48 @@ func TestActionIsNotInjectable(t *testing.T) {
 			t.Errorf("exit code %q", code)
 		}
 	}
+	// arguments gives what the program got; nil where it did not run.
+	arguments := func(r *ciRun) []string {
+		data, err := os.ReadFile(filepath.Join(r.temp, "args"))
+		if err != nil {
+			return nil
+		}
+		return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+	}
 	for i, text := range hostile {
-		for _, inputs := range []map[string]string{
-			{"source": text, "summary": text},
-			{"source": "tools.json", "args": text},
-			{"source": "tools.json", "command": text},
-			{"lockfile": text, "fail-on": text},
+		for input, inputs := range map[string]map[string]string{
+			"source":   {"source": text, "summary": text},
+			"args":     {"source": "tools.json", "args": text},
+			"command":  {"source": "tools.json", "command": text},
+			"lockfile": {"lockfile": text},
+			"fail-on":  {"fail-on": text},
 		} {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
-				untouched(t, useAction(t, workspace(t, map[string]string{"tools.json": goodList}), inputs, false))
+			t.Run(fmt.Sprintf("%s/%d", input, i), func(t *testing.T) {
+				r := useAction(t, workspace(t, map[string]string{"tools.json": goodList}), inputs, echoScript)
+				untouched(t, r)
+				got, want := arguments(r), []string{}
+				switch input {
+				case "source":
+					if !strings.HasPrefix(text, "-") {
+						want = strings.Split(text, "\n")
+					}
+				case "args":
+					want = append(strings.Split(text, "\n"), "tools.json")
+				case "lockfile":
+					want = []string{"--lockfile=" + text, "--fail-on=high"}
+				case "fail-on":
+					want = []string{"--fail-on=" + text}
+				}
+				if len(want) == 0 {
+					if got != nil {
+						t.Errorf("the program ran with %q", got)
+					}
+					return
+				}
+				at := slices.Index(got, want[0])
+				if at < 0 || at+len(want) > len(got) || !slices.Equal(got[at:at+len(want)], want) {
+					t.Errorf("the program got %q, want in it %q\n%s", got, want, r.log)
+				}
 			})
 		}
 		t.Run(fmt.Sprintf("version/%d", i), func(t *testing.T) {
@@ -425,7 +476,7 @@ func useBuild(t *testing.T, dir, version string) *ciRun {
 // What toolmark prints stands between a stop and a start of the runner's commands.
 func TestActionSilencesWorkflowCommands(t *testing.T) {
 	dir := workspace(t, map[string]string{"tools.json": `{"tools":[{"name":"::error::x\n::set-output name=a::b"}]}`})
-	r := useAction(t, dir, map[string]string{"source": "tools.json"}, false)
+	r := useAction(t, dir, map[string]string{"source": "tools.json"}, ownBinary)
 	m := regexp.MustCompile(`(?s)::stop-commands::([0-9a-f]{32})\n(.*)\n::([0-9a-f]{32})::\n`).FindStringSubmatch(r.log)
 	if m == nil || m[1] != m[3] {
 		t.Fatalf("the output is not fenced:\n%s", r.log)
@@ -445,7 +496,7 @@ func TestActionBuilds(t *testing.T) {
 		t.Skip("builds toolmark")
 	}
 	dir := workspace(t, map[string]string{"tools.json": goodList})
-	r := useAction(t, dir, map[string]string{"source": "tools.json"}, true)
+	r := useAction(t, dir, map[string]string{"source": "tools.json"}, builtOne)
 	if r.first != 0 || r.outputs["exit-code"] != "0" {
 		t.Errorf("%v %v\n%s", r.exits, r.outputs, r.log)
 	}
