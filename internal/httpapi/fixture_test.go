@@ -23,7 +23,6 @@ import (
 	"github.com/toolmark/toolmark/internal/store/sqlite"
 	"github.com/toolmark/toolmark/rule"
 	"github.com/toolmark/toolmark/scan"
-	"github.com/toolmark/toolmark/textcheck"
 )
 
 // testTime is the time at which all tests happen.
@@ -113,7 +112,7 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 			return fmt.Sprintf("request-%d", n)
 		},
 	}
-	mcp, err := mcpserver.New(mcpserver.Config{Questions: texts{}, Scanner: cfg.scanner, Accounts: service, Public: cfg.public})
+	mcp, err := mcpserver.New(mcpserver.Config{Questions: service, Scanner: cfg.scanner, Accounts: service, Public: cfg.public, Log: config.Log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,23 +124,6 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 		t.Fatal(err)
 	}
 	return f
-}
-
-// texts answers scan_text, and of servers only who asks.
-type texts struct{}
-
-func (texts) Precall(_ context.Context, caller registry.Caller, _ string) (*registry.Precall, error) {
-	return nil, fmt.Errorf("%w: asked as %s", registry.ErrInvalid, caller.Account)
-}
-
-func (texts) Integrity(context.Context, registry.Caller, string) (*registry.Integrity, error) {
-	return nil, registry.ErrNotFound
-}
-
-func (texts) ScanText(text string) (*textcheck.Report, error) {
-	in := textcheck.Inspect(text, textcheck.Options{})
-	r := textcheck.NewReport(text, &in)
-	return &r, nil
 }
 
 type lockedWriter struct {

@@ -76,6 +76,16 @@ func TestNothingLeaks(t *testing.T) {
 		send("DELETE", "/v1/admin/access/"+secretText, key, "")
 		send("POST", "/v1/admin/keys", key, `{"name":"`+secretText+`"}`)
 		send("POST", "/v1/accounts/signup", key, `{"accept_terms":true}`)
+		rpc := func(method, params string) string { return `{"jsonrpc":"2.0","id":"` + secretText + `","method":"` + method + `","params":` + params + `}` }
+		accept := []string{"Accept", "application/json, text/event-stream"}
+		send("POST", pathMCP, key, rpc("tools/call", `{"name":"scan_manifest","arguments":`+body+`}`), accept...)
+		send("POST", pathMCP, key, rpc("tools/call", `{"name":"scan_text","arguments":{"text":"`+secretText+`"}}`), accept...)
+		send("POST", pathMCP, key, rpc("tools/call", `{"name":"precall_check","arguments":{"url":"https://`+secretText+`.example/"}}`), accept...)
+		send("POST", pathMCP, key, rpc(secretText, `{}`), accept...)
+		send("POST", pathMCP, key, rpc("tools/call", `{"name":"`+secretText+`"}`), accept...)
+		send("POST", pathMCP, key, rpc("initialize", `{"protocolVersion":"`+secretText+`","clientInfo":{"name":"`+secretText+`","version":"1"},"capabilities":{}}`), accept...)
+		send("POST", pathMCP, key, secretText, append(accept, "Mcp-Method", secretText, "MCP-Protocol-Version", secretText, "Mcp-Session-Id", secretText)...)
+		send("POST", pathMCP, key, body, "Origin", "https://"+secretText)
 		for _, status := range []int{200, 201, 401, 404, 405, 415, 422} {
 			if scanner == nil && !statuses[status] {
 				t.Errorf("no request was answered %d", status)

@@ -88,3 +88,24 @@ func TestMCPBodiesThatAreNone(t *testing.T) {
 		t.Error("something was counted")
 	}
 }
+
+// A scan that fails is not counted over MCP either, and the caller is told nothing of why.
+func TestMCPScanThatFailsIsNotCounted(t *testing.T) {
+	for name, scanner := range map[string]Scanner{"panic": panicking{}, "error": failing{}} {
+		f := newFixture(t, fixtureConfig{scanner: scanner})
+		key := f.key(t, registry.NewKey{})
+		r := httptest.NewRequest(http.MethodPost, pathMCP, strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"scan_manifest","arguments":{"tools":[{"name":"a"}]}}}`))
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("X-API-Key", key)
+		w := httptest.NewRecorder()
+		f.api.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), `"text":"internal_error: Internal error."`) {
+			t.Errorf("%s: %s", name, w.Body)
+		}
+		keys, err := f.service.ListKeys(t.Context(), "", "", 0)
+		if err != nil || len(keys) != 1 || keys[0].Meter.MonthUsed != 0 {
+			t.Errorf("%s: %+v, %v", name, keys, err)
+		}
+	}
+}

@@ -41,10 +41,21 @@ func integrityText(i *registry.Integrity) string {
 	if i.Suspicious != "" && i.Status != registry.Unreachable {
 		add("Likely a fault rather than a release: %s.", printable(strings.TrimSuffix(i.Suspicious, "."), 200))
 	}
-	if len(i.NewFindings) > 0 {
-		add("New beside the changed places. %s", findings(i.NewFindings))
+	if list := newFindings(i); len(list) > 0 {
+		add("New against the record. %s", findings(list))
 	}
 	return strings.Join(append(lines, dataNote), "\n")
+}
+
+// newFindings are those of the changed places, and those beside them.
+func newFindings(i *registry.Integrity) []toolmark.Finding {
+	var list []toolmark.Finding
+	if i.Drift != nil {
+		for n := range i.Drift.Changes {
+			list = append(list, i.Drift.Changes[n].Findings...)
+		}
+	}
+	return append(list, i.NewFindings...)
 }
 
 func yes(is bool) string {

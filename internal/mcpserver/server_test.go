@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/toolmark/toolmark"
@@ -20,6 +21,8 @@ import (
 	"github.com/toolmark/toolmark/rulepack"
 	"github.com/toolmark/toolmark/scan"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // connect connects the SDK's client.
 func connect(t *testing.T, transport mcp.Transport, opts *mcp.ClientOptions) *mcp.ClientSession {
