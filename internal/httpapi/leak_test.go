@@ -76,7 +76,9 @@ func TestNothingLeaks(t *testing.T) {
 		send("DELETE", "/v1/admin/access/"+secretText, key, "")
 		send("POST", "/v1/admin/keys", key, `{"name":"`+secretText+`"}`)
 		send("POST", "/v1/accounts/signup", key, `{"accept_terms":true}`)
-		rpc := func(method, params string) string { return `{"jsonrpc":"2.0","id":"` + secretText + `","method":"` + method + `","params":` + params + `}` }
+		rpc := func(method, params string) string {
+			return `{"jsonrpc":"2.0","id":"` + secretText + `","method":"` + method + `","params":` + params + `}`
+		}
 		accept := []string{"Accept", "application/json, text/event-stream"}
 		send("POST", pathMCP, key, rpc("tools/call", `{"name":"scan_manifest","arguments":`+body+`}`), accept...)
 		send("POST", pathMCP, key, rpc("tools/call", `{"name":"scan_text","arguments":{"text":"`+secretText+`"}}`), accept...)
