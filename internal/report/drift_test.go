@@ -302,7 +302,7 @@ func TestDriftMarkdownIsBounded(t *testing.T) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			fmt.Fprintf(&b, `{"name":"tool%d","description":"%s"}`, i, strings.Repeat(word+" \\u200b`@all ", 40))
+			fmt.Fprintf(&b, `{"name":"tool%d","description":"%d %s"}`, i, i, strings.Repeat(word+" \\u200b`@all ", 40))
 		}
 		return b.String() + `]}`
 	}
@@ -324,6 +324,30 @@ func TestDriftMarkdownIsBounded(t *testing.T) {
 	for _, want := range []string{"changes more; `toolmark check` shows all", "290 more servers unchanged", "toolmark lock --name small", "1 more command"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text[:2000])
+		}
+	}
+}
+
+// What changed in many tools in the same way is said once, with the tools.
+func TestMarkdownSaysTheSameOnce(t *testing.T) {
+	list := func(hint string) string {
+		var tools []string
+		for i := range 30 {
+			tools = append(tools, fmt.Sprintf(`{"name":"t%d","annotations":{"readOnlyHint":%s,"title":"T"}}`, i, hint))
+		}
+		return `{"tools":[` + strings.Join(tools, ",") + `,{"name":"other","description":"` + hint + `"}]}`
+	}
+	doc := &DriftDocument{FailOn: toolmark.High, Servers: []DriftServer{driftOf(t, "s", list("false"), list("true"))}}
+	var out strings.Builder
+	if err := doc.WriteMarkdown(&out); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "readOnlyHint changed"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	for _, want := range []string{"`t0`, `t1`, `t2`, `t3`, `t4`, `t5`, … 24 more: readOnlyHint", "`other`: the description changed", "31 changes"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, out.String())
 		}
 	}
 }

@@ -132,29 +132,54 @@ func (m *driftMarkdown) server(s *DriftServer) {
 
 // changes writes what changed of a server, the worst first, and its findings.
 func (m *driftMarkdown) changes(s *DriftServer) {
-	neutral := 0
-	for _, c := range s.changes() {
-		if c.Neutral() {
-			neutral++
-		} else {
-			m.entry(m.change(s, c))
-		}
+	same, neutral := s.alike()
+	for _, a := range same {
+		m.entry(m.change(s, a), len(a.tools))
 	}
 	doc, src := &Document{Rules: m.doc.Rules}, s.source()
 	for i := range s.Findings {
 		var b strings.Builder
 		doc.markdownFinding(&b, src, &s.Findings[i])
-		m.entry(b.String())
+		m.entry(b.String(), 1)
 	}
 	if neutral > 0 {
 		m.put(fmt.Sprintf("  - %s in form only (another order, another spelling)\n", Plural(neutral, "change")))
 	}
 }
 
-func (m *driftMarkdown) entry(block string) {
+// alike is a change, and the tools that changed in exactly this way.
+type alike struct {
+	*pin.Change
+	tools []string
+}
+
+// alike gives the changes that count in their order, those that are the same in several
+// tools once, and the number of those that do not count.
+func (s *DriftServer) alike() (list []*alike, neutral int) {
+	by := map[string]*alike{}
+	for _, c := range s.changes() {
+		if c.Neutral() {
+			neutral++
+			continue
+		}
+		key := hashOf(string(c.Code), c.Severity.String(), string(c.Effect), string(c.Op), s.words(c).plain(), written(c.Old), written(c.New))
+		a := by[key]
+		if a == nil || len(c.Findings) > 0 || c.Kind == pin.KindTool || c.OldIndex < 0 && c.NewIndex < 0 {
+			a = &alike{Change: c}
+			list = append(list, a)
+			if len(c.Findings) == 0 && c.Kind != pin.KindTool {
+				by[key] = a
+			}
+		}
+		a.tools = append(a.tools, string(c.Tool))
+	}
+	return list, neutral
+}
+
+func (m *driftMarkdown) entry(block string, changes int) {
 	if m.left <= 0 || !m.put(block) {
 		m.left = 0
-		m.skipped++
+		m.skipped += changes
 		return
 	}
 	m.left--
@@ -174,10 +199,18 @@ func (s *DriftServer) fromVersion() string {
 	}
 }
 
-func (m *driftMarkdown) change(s *DriftServer, c *pin.Change) string {
-	subject := ""
+func (m *driftMarkdown) change(s *DriftServer, a *alike) string {
+	c, subject := a.Change, ""
 	if c.OldIndex >= 0 || c.NewIndex >= 0 {
-		subject = code(string(c.Tool)) + ": "
+		names := make([]string, 0, mostNamed+1)
+		for i, name := range a.tools {
+			if i == mostNamed {
+				names = append(names, fmt.Sprintf("… %d more", len(a.tools)-i))
+				break
+			}
+			names = append(names, code(name))
+		}
+		subject = strings.Join(names, ", ") + ": "
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "  - **%s** %s%s", c.Severity, subject, s.words(c).markdown())

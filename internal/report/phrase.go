@@ -41,10 +41,19 @@ func (p phrase) value(v *toolmark.Value) phrase {
 	return p.name(string(canonjson.Append(nil, v)))
 }
 
-// tells reports whether the phrase quotes a value whole.
+// tells reports whether the phrase quotes a value whole, or each of its elements.
 func (p phrase) tells(v *toolmark.Value) bool {
 	if v == nil {
 		return true
+	}
+	if v.Kind == toolmark.KindArray && len(v.Items) > 0 && len(v.Items) <= mostNamed {
+		each := true
+		for i := range v.Items {
+			each = each && v.Items[i].Kind < toolmark.KindArray && p.tells(&v.Items[i])
+		}
+		if each {
+			return true
+		}
 	}
 	text := phrase{}.value(v)[0].text
 	for _, w := range p {
