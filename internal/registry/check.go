@@ -21,30 +21,30 @@ func (s *Service) Check(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if _, err = s.check(ctx, r, s.readNow); !errors.Is(err, ErrConflict) || tries == maxTries {
+		if err = s.check(ctx, r, s.readNow); !errors.Is(err, ErrConflict) || tries == maxTries {
 			return err
 		}
 	}
 }
 
-// check probes a server that nobody else probes, and gives it as it is then. ErrConflict
-// says that its record has changed since it was read.
-func (s *Service) check(ctx context.Context, r *ServerRecord, read func(context.Context, Target) (*reading, error)) (*ServerRecord, error) {
+// check probes a server that nobody else probes. ErrConflict says that its record has
+// changed since it was read.
+func (s *Service) check(ctx context.Context, r *ServerRecord, read func(context.Context, Target) (*reading, error)) error {
 	target, err := s.target(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(target.Command) > 0 && !s.cfg.AllowCommands {
-		return nil, fmt.Errorf("%w: this service runs no commands; the operator can allow them with --allow-commands", ErrInvalid)
+		return fmt.Errorf("%w: this service runs no commands; the operator can allow them with --allow-commands", ErrInvalid)
 	}
 	now := s.cfg.Now()
 	if err := s.cfg.Store.ClaimServer(ctx, r.ID, r.Revision, now, stored(now.Add(s.cfg.ProbeTime+claimSpare))); err != nil {
-		return nil, fmt.Errorf("reserve the server: %w", err)
+		return fmt.Errorf("reserve the server: %w", err)
 	}
 	got, err := read(ctx, target)
 	if err != nil {
 		s.release(ctx, r)
-		return nil, err
+		return err
 	}
 	return s.record(context.WithoutCancel(ctx), r, got)
 }
@@ -78,9 +78,12 @@ func (s *Service) fresh(ctx context.Context, r *ServerRecord) (*ServerRecord, er
 		if asked.Sub(r.ProbedAt) < s.cfg.Fresh {
 			return r, nil
 		}
-		next, err := s.check(ctx, r, s.probe)
+		err := s.check(ctx, r, s.probe)
+		if err == nil {
+			return s.server(ctx, r.ID)
+		}
 		if !errors.Is(err, ErrClaimed) && !errors.Is(err, ErrConflict) {
-			return next, err
+			return nil, err
 		}
 		if errors.Is(err, ErrClaimed) {
 			select {
@@ -120,14 +123,16 @@ func (s *Service) CheckServer(ctx context.Context, caller Caller, server string)
 	if err != nil {
 		return nil, err
 	}
-	next, err := s.check(ctx, r, s.probe)
-	if errors.Is(err, ErrClaimed) || errors.Is(err, ErrConflict) { // somebody else did it
-		next, err = s.fresh(ctx, r)
+	switch err = s.check(ctx, r, s.probe); {
+	case errors.Is(err, ErrClaimed), errors.Is(err, ErrConflict): // somebody else does it
+		r, err = s.fresh(ctx, r)
+	case err == nil:
+		r, err = s.server(ctx, r.ID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.integrity(ctx, next)
+	return s.integrity(ctx, r)
 }
 
 // integrity gives what is recorded of a server.
@@ -158,11 +163,11 @@ func (s *Service) difference(ctx context.Context, r *ServerRecord, from, to stri
 	if from == to {
 		return &comparison{drift: &pin.Drift{}}, nil
 	}
-	old, _, err := s.loadSnapshot(ctx, r.ID, from)
+	old, err := s.loadSnapshot(ctx, r.ID, from)
 	if err != nil {
 		return nil, err
 	}
-	new, _, err := s.loadSnapshot(ctx, r.ID, to)
+	new, err := s.loadSnapshot(ctx, r.ID, to)
 	if err != nil {
 		return nil, err
 	}

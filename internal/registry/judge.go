@@ -17,26 +17,25 @@ const maxTries = 5
 // maxBackoff is how many intervals apart the probes of a server are that cannot be read.
 const maxBackoff = 8
 
-// record stores what a probe of a server gave, and gives the server as it is then. A
-// record that was changed meanwhile, by an approval for example, is judged anew.
-func (s *Service) record(ctx context.Context, r *ServerRecord, got *reading) (*ServerRecord, error) {
+// record stores what a probe of a server gave. A record that was changed meanwhile, by an
+// approval for example, is judged anew.
+func (s *Service) record(ctx context.Context, r *ServerRecord, got *reading) error {
 	for range maxTries {
 		change, err := s.judge(ctx, r, got)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		err = s.cfg.Store.ChangeServer(ctx, *change)
-		if err == nil {
-			return s.server(ctx, r.ID)
+		if err = s.cfg.Store.ChangeServer(ctx, *change); err == nil {
+			return nil
 		}
 		if !errors.Is(err, ErrConflict) {
-			return nil, fmt.Errorf("store a probe: %w", err)
+			return fmt.Errorf("store a probe: %w", err)
 		}
 		if r, err = s.server(ctx, r.ID); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return nil, fmt.Errorf("%w: the record of the server keeps changing", ErrBusy)
+	return fmt.Errorf("%w: the record of the server keeps changing", ErrBusy)
 }
 
 // server reads a server's record.
@@ -144,16 +143,23 @@ type comparison struct {
 // for all others trees are compared, never hashes.
 func (s *Service) compare(ctx context.Context, r *ServerRecord, got *reading, c *ServerChange) (*comparison, error) {
 	st := &c.Status
-	currentManifest, current, err := s.loadSnapshot(ctx, r.ID, r.CurrentID)
+	content, err := s.cfg.Store.SnapshotContent(ctx, r.ID, r.CurrentID)
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot %s: %w", r.CurrentID, err)
+	}
+	if bytes.Equal(content, got.content) {
+		return nil, nil // as last time: nothing to store, nothing to tell
+	}
+	current, err := readContent(content)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(current, got.content) || !pin.Diff(currentManifest, got.manifest, pin.Options{}).Changed() {
-		return nil, nil // as last time: nothing to store, nothing to tell
+	if !differ(current, got.manifest) {
+		return nil, nil
 	}
-	baseline := currentManifest
+	baseline := current
 	if r.BaselineID != r.CurrentID {
-		if baseline, _, err = s.loadSnapshot(ctx, r.ID, r.BaselineID); err != nil {
+		if baseline, err = s.loadSnapshot(ctx, r.ID, r.BaselineID); err != nil {
 			return nil, err
 		}
 	}

@@ -78,8 +78,7 @@ func (s *Service) precallKnown(ctx context.Context, out *Precall, r *ServerRecor
 	}
 	matches := r.State == Unchanged
 	out.Matches, out.Drift = &matches, found.drift
-	m, _, err := s.loadSnapshot(ctx, r.ID, r.CurrentID)
-	return m, err
+	return s.loadSnapshot(ctx, r.ID, r.CurrentID)
 }
 
 // definitions gives the invisible-text result of every definition.

@@ -120,13 +120,12 @@ func readContent(content []byte) (*toolmark.Manifest, error) {
 }
 
 // loadSnapshot reads a stored snapshot of a server.
-func (s *Service) loadSnapshot(ctx context.Context, server, snapshot string) (*toolmark.Manifest, []byte, error) {
+func (s *Service) loadSnapshot(ctx context.Context, server, snapshot string) (*toolmark.Manifest, error) {
 	content, err := s.cfg.Store.SnapshotContent(ctx, server, snapshot)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read snapshot %s: %w", snapshot, err)
+		return nil, fmt.Errorf("read snapshot %s: %w", snapshot, err)
 	}
-	m, err := readContent(content)
-	return m, content, err
+	return readContent(content)
 }
 
 // snapshotOf gives what was read as a record to be stored.

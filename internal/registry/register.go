@@ -245,11 +245,11 @@ func (s *Service) approval(ctx context.Context, caller Caller, r *ServerRecord, 
 	st.Approved, st.BaselineID = true, chosen.ID
 	st.LastKnown, st.Suspicious = Unchanged, ""
 	if chosen.ID != r.CurrentID {
-		baseline, _, err := s.loadSnapshot(ctx, r.ID, chosen.ID)
+		baseline, err := s.loadSnapshot(ctx, r.ID, chosen.ID)
 		if err != nil {
 			return nil, err
 		}
-		current, _, err := s.loadSnapshot(ctx, r.ID, r.CurrentID)
+		current, err := s.loadSnapshot(ctx, r.ID, r.CurrentID)
 		if err != nil {
 			return nil, err
 		}

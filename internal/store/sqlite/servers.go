@@ -18,6 +18,14 @@ const selectServer = `SELECT s.id, s.account_id, s.name, s.url, s.host, s.comman
 	` + baselineColumns + `, ` + currentColumns + `
 	FROM servers s JOIN snapshots b ON b.id = s.baseline_id JOIN snapshots c ON c.id = s.current_id `
 
+const (
+	claimServer  = "UPDATE servers SET busy_until = ?1 WHERE id = ?2 AND revision = ?3 AND (busy_until IS NULL OR busy_until <= ?4)"
+	updateStatus = `UPDATE servers SET state = ?1, since = ?2, last_known = ?3, why_code = ?4, why_message = ?5,
+	suspicious = ?6, approved = ?7, baseline_id = ?8, current_id = ?9, probed_at = ?10, read_at = ?11, failures = ?12,
+	run_from = ?13, run_count = ?14, due_at = coalesce(?15, due_at), busy_until = iif(?16, NULL, busy_until), revision = revision + 1
+	WHERE id = ?17`
+)
+
 // CreateServer stores a server with its first snapshot.
 func (s *Store) CreateServer(ctx context.Context, r registry.ServerRecord, first registry.NewSnapshot, deed registry.DeedRecord, most int) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
@@ -54,6 +62,15 @@ func (s *Store) CreateServer(ctx context.Context, r registry.ServerRecord, first
 
 // FindServers gives servers by id.
 func (s *Store) FindServers(ctx context.Context, q registry.ServerQuery) (found []registry.ServerRecord, err error) {
+	if q == (registry.ServerQuery{ID: q.ID, Limit: q.Limit}) && q.ID != "" {
+		r, err := scanServer(s.serverByID.QueryRowContext(ctx, q.ID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+		return []registry.ServerRecord{r}, nil
+	}
 	// Only what is asked for stands in the statement, so that an index can be used.
 	where, args := "WHERE s.id > ?", []any{q.After}
 	for _, c := range []struct{ column, value string }{
@@ -84,12 +101,11 @@ func (s *Store) FindServers(ctx context.Context, q registry.ServerQuery) (found 
 // ClaimServer reserves a server for one probe.
 func (s *Store) ClaimServer(ctx context.Context, id string, revision int64, now, until time.Time) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		err := changed(tx.ExecContext(ctx, `UPDATE servers SET busy_until = ?1
-			WHERE id = ?2 AND revision = ?3 AND (busy_until IS NULL OR busy_until <= ?4)`, micros(until), id, revision, micros(now)))
+		err := changed(tx.StmtContext(ctx, s.claim).ExecContext(ctx, micros(until), id, revision, micros(now)))
 		if !errors.Is(err, registry.ErrNotFound) {
 			return err
 		}
-		if err := lockRevision(ctx, tx, id, revision); err != nil {
+		if err := s.lockRevision(ctx, tx, id, revision); err != nil {
 			return err
 		}
 		return registry.ErrClaimed
@@ -100,7 +116,7 @@ func (s *Store) ClaimServer(ctx context.Context, id string, revision int64, now,
 func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
 		st := c.Status
-		if err := lockRevision(ctx, tx, c.ID, c.Revision); err != nil {
+		if err := s.lockRevision(ctx, tx, c.ID, c.Revision); err != nil {
 			return err
 		}
 		if c.Snapshot != nil {
@@ -111,10 +127,7 @@ func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error
 			st.CurrentID = id
 		}
 		code, message := whyColumns(st.Why)
-		if _, err := tx.ExecContext(ctx, `UPDATE servers SET state = ?1, since = ?2, last_known = ?3, why_code = ?4, why_message = ?5,
-			suspicious = ?6, approved = ?7, baseline_id = ?8, current_id = ?9, probed_at = ?10, read_at = ?11, failures = ?12,
-			run_from = ?13, run_count = ?14, due_at = coalesce(?15, due_at), busy_until = iif(?16, NULL, busy_until), revision = revision + 1
-			WHERE id = ?17`,
+		if _, err := tx.StmtContext(ctx, s.status).ExecContext(ctx,
 			string(st.State), micros(st.Since), string(st.LastKnown), code, message, st.Suspicious, st.Approved, st.BaselineID, st.CurrentID,
 			micros(st.ProbedAt), micros(st.ReadAt), st.Failures, micros(st.RunFrom), st.RunCount, micros(c.Due), c.Release, c.ID); err != nil {
 			return fmt.Errorf("update the server: %w", err)
@@ -144,9 +157,9 @@ func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error
 	})
 }
 
-func lockRevision(ctx context.Context, tx *sql.Tx, id string, want int64) error {
+func (s *Store) lockRevision(ctx context.Context, tx *sql.Tx, id string, want int64) error {
 	var revision int64
-	err := tx.QueryRowContext(ctx, "SELECT revision FROM servers WHERE id = ?", id).Scan(&revision)
+	err := tx.StmtContext(ctx, s.revision).QueryRowContext(ctx, id).Scan(&revision)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return registry.ErrNotFound

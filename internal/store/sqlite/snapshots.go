@@ -18,6 +18,9 @@ const (
 	b.first_seen, b.last_seen, b.approved_at, b.approved_by, b.note`
 	currentColumns = `c.id, c.hash, c.pin, c.fingerprint, c.no_fingerprint, c.says_name, c.says_version, c.says_given, c.tools,
 	c.first_seen, c.last_seen, c.approved_at, c.approved_by, c.note`
+
+	selectContent = `SELECT d.packed, d.size FROM snapshots c JOIN contents d ON d.hash = c.hash
+	WHERE c.id = ? AND c.server_id = ?`
 )
 
 // snapshotRow reads the columns of a snapshot.
@@ -55,8 +58,7 @@ func (s *snapshotRow) record() registry.SnapshotRecord {
 func (s *Store) SnapshotContent(ctx context.Context, server, snapshot string) ([]byte, error) {
 	var packed []byte
 	var size int64
-	err := s.read.QueryRowContext(ctx, `SELECT d.packed, d.size FROM snapshots c JOIN contents d ON d.hash = c.hash
-		WHERE c.id = ? AND c.server_id = ?`, snapshot, server).Scan(&packed, &size)
+	err := s.contentOf.QueryRowContext(ctx, snapshot, server).Scan(&packed, &size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, registry.ErrNotFound
 	} else if err != nil {

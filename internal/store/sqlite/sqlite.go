@@ -47,6 +47,8 @@ type Store struct {
 	// What every request runs is prepared once for each connection: reading the SQL
 	// takes longer than running it.
 	byHash, byID, readMeter, writeMeter *sql.Stmt
+	// So is what every probe runs.
+	serverByID, contentOf, claim, revision, status *sql.Stmt
 }
 
 var _ registry.Store = (*Store)(nil)
@@ -107,6 +109,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		{s.read, &s.byID, selectKey + "WHERE k.id = ?"},
 		{s.write, &s.readMeter, selectMeter},
 		{s.write, &s.writeMeter, updateMeter},
+		{s.read, &s.serverByID, selectServer + "WHERE s.id = ?"},
+		{s.read, &s.contentOf, selectContent},
+		{s.write, &s.claim, claimServer},
+		{s.write, &s.revision, "SELECT revision FROM servers WHERE id = ?"},
+		{s.write, &s.status, updateStatus},
 	} {
 		stmt, err := p.db.PrepareContext(ctx, p.query)
 		if err != nil {
@@ -223,7 +230,9 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close closes the file.
 func (s *Store) Close() error {
 	var err error
-	for _, stmt := range []*sql.Stmt{s.byHash, s.byID, s.readMeter, s.writeMeter} {
+	for _, stmt := range []*sql.Stmt{
+		s.byHash, s.byID, s.readMeter, s.writeMeter, s.serverByID, s.contentOf, s.claim, s.revision, s.status,
+	} {
 		if stmt != nil {
 			err = errors.Join(err, stmt.Close())
 		}
