@@ -125,7 +125,7 @@ func (x *index) flattenSets() {
 		n += len(x.atoms[i].sets)
 	}
 	x.allSets = make([]int32, 0, n+n/2)
-	x.setAt = make([]int32, 1, len(x.atoms)+len(x.atoms)/2)
+	x.setAt = make([]int32, 1, 1+len(x.atoms)+len(x.atoms)/2)
 	for i := range x.atoms {
 		x.allSets = append(x.allSets, x.atoms[i].sets...)
 		x.setAt = append(x.setAt, int32(len(x.allSets)))
