@@ -45,7 +45,7 @@ type analysis struct {
 
 	folded []byte
 	origin []int32 // byte of folded to byte of text; nil where they are the same
-	odd    bool    // ASCII in folded comes from other characters, or some were dropped
+	seams  []int32 // places in folded beside what ASCII other characters became, or where some were dropped
 
 	spots   []spot  // places of atoms and groups
 	last    []int32 // per atom and group: its last spot, plus one; 0: none
@@ -147,7 +147,7 @@ func (a *analysis) take(text string, back []int32, joins []join) {
 // fold writes the folded text, with padding, and the way back.
 func (a *analysis) fold() {
 	n := len(a.text)
-	a.folded, a.origin, a.odd = slices.Grow(a.folded[:0], n+paddings)[:n], a.origin[:0], false
+	a.folded, a.origin, a.seams = slices.Grow(a.folded[:0], n+paddings)[:n], a.origin[:0], a.seams[:0]
 	i := 0
 	for ; i < n && a.text[i] < utf8.RuneSelf; i++ {
 		a.folded[i] = asciiFold[a.text[i]]
@@ -177,7 +177,7 @@ func (a *analysis) foldFrom(i int) {
 		at := len(a.folded)
 		a.folded = appendFold(a.folded, r)
 		if at == len(a.folded) || isAlnum[a.folded[at]] {
-			a.odd = true
+			a.seams = append(a.seams, int32(at), int32(len(a.folded)))
 		}
 		for len(a.origin) < len(a.folded) {
 			a.origin = append(a.origin, int32(i))

@@ -451,6 +451,7 @@ func (x *index) scan(a *analysis) {
 		return
 	}
 	inWord := false // a letter or digit stands right before i
+	seams := a.seams
 	for i := 0; i < n; {
 		c := s[i]
 		switch {
@@ -459,7 +460,10 @@ func (x *index) scan(a *analysis) {
 			for isAlnum[s[end]] {
 				end++
 			}
-			if a.odd {
+			for len(seams) > 0 && int(seams[0]) <= i {
+				seams = seams[1:]
+			}
+			if len(seams) > 0 && int(seams[0]) < end {
 				x.oddRun(a, i, end)
 			} else {
 				if p := x.word(s, i, end); p != nil {
