@@ -53,7 +53,8 @@ type analysis struct {
 	held    []held  // for each set the atoms and groups with spots, of
 	sorted  int     // so many of the touched ones
 	heldBy  []int32 // per set: the last of its held, plus one; 0: none
-	present bitset  // sets with some
+	present bitset  // sets with some; filled has the numbers of its words that are not 0
+	filled  []int
 	// cut are atoms of phrases that an end of the text cut off: more text might have
 	// made them whole.
 	cut      []int32
@@ -68,6 +69,7 @@ type analysis struct {
 	excuses     []excuseState // per excuse of the set
 	usedExcuses []int         // those that have a state
 	window      windowBuffers
+	split       splitBuffers
 	breaks      []extent
 	hasBreaks   bool
 	quotes      []extent
@@ -107,6 +109,10 @@ func newAnalysis(s *Set) *analysis {
 // read takes a new text and finds the words of all families in it.
 func (a *analysis) read(text string, joins []join) {
 	composed, back := composed(text)
+	if composed == a.text && joins == nil && a.joins == nil && len(a.folded) > 0 {
+		a.back = back // a name taken apart is often a reading, too
+		return
+	}
 	if back != nil {
 		// The joins are places of the text as it was.
 		moved := make([]join, len(joins))
@@ -133,6 +139,7 @@ func (a *analysis) take(text string, back []int32, joins []join) {
 		a.sets[set] = setState{hits: a.sets[set].hits[:0], ends: a.sets[set].ends[:0]}
 	}
 	clear(a.present)
+	a.filled = a.filled[:0]
 	a.touched, a.usedSets, a.cut = a.touched[:0], a.usedSets[:0], a.cut[:0]
 	for _, n := range a.usedExcuses {
 		a.excuses[n] = excuseState{}
@@ -142,6 +149,11 @@ func (a *analysis) take(text string, back []int32, joins []join) {
 	a.text, a.back, a.joins = text, back, joins
 	a.fold()
 	a.set.index.scan(a)
+	for i, word := range a.present {
+		if word != 0 {
+			a.filled = append(a.filled, i)
+		}
+	}
 }
 
 // fold writes the folded text, with padding, and the way back.

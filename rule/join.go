@@ -68,8 +68,8 @@ func (m *matcher) unite(surface surfaceMask) {
 			continue
 		}
 		union := m.unions[i]
-		for w, word := range m.text.present {
-			union[w] |= word
+		for _, w := range m.text.filled {
+			union[w] |= m.text.present[w]
 		}
 		for _, atom := range m.text.cut {
 			for _, set := range m.set.index.atoms[atom].sets {
@@ -93,7 +93,7 @@ func (m *matcher) tool(fields []Field) bool {
 			return alt.span == SpanTool && alt.rule.surfaces == mask && m.strong[alt.rule.index] == 0 && alt.rule.reads(textcheck.Raw)
 		}
 		if !m.text.exhaustive {
-			m.alternatives = m.set.mayMatch(&m.set.tool, m.unions[i], m.alternatives[:0])
+			m.alternatives = m.set.mayMatch(&m.set.tool, m.unions[i], m.everyWord, m.alternatives[:0])
 			if !slices.ContainsFunc(m.alternatives, want) {
 				continue
 			}

@@ -106,7 +106,8 @@ type matcher struct {
 	joined  bool
 	excuses []uint8
 
-	unions []bitset // per mask of span tool: the sets of which its fields hold something
+	unions    []bitset // per mask of span tool: the sets of which its fields hold something
+	everyWord []int    // the numbers of the words of each
 
 	strong []int // matches of each rule so far that nothing weakens
 	weak   []int // and the others
@@ -136,6 +137,9 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 		m.text.toolExcuse = m.toolExcuse
 		for range s.toolMasks {
 			m.unions = append(m.unions, newBitset(s.index.sets))
+		}
+		for i := range newBitset(s.index.sets) {
+			m.everyWord = append(m.everyWord, i)
 		}
 	}
 	if stop == nil {
@@ -274,7 +278,7 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 		m.alternatives = append(m.alternatives, m.set.alternatives...)
 	}
 	if !m.text.exhaustive {
-		m.alternatives = m.set.mayMatch(&m.set.all, m.text.present, m.alternatives)
+		m.alternatives = m.set.mayMatch(&m.set.all, m.text.present, m.text.filled, m.alternatives)
 	}
 	kept := m.alternatives[:0]
 	for _, alt := range m.alternatives {
@@ -316,12 +320,13 @@ type triggers struct {
 }
 
 // mayMatch appends to list the alternatives that may match a text with something of
-// each of the sets present, in order.
-func (s *Set) mayMatch(t *triggers, present bitset, list []*alternative) []*alternative {
+// each of the sets present, in order. filled are the words of present that are not 0, or
+// some more.
+func (s *Set) mayMatch(t *triggers, present bitset, filled []int, list []*alternative) []*alternative {
 	var buffer [64]int32
 	orders := buffer[:0]
-	for i, word := range present {
-		for word &= t.some[i]; word != 0; word &= word - 1 {
+	for _, i := range filled {
+		for word := present[i] & t.some[i]; word != 0; word &= word - 1 {
 			set := i<<6 + bits.TrailingZeros64(word)
 			for n := t.at[set]; n < t.at[set+1]; n++ {
 				q := &t.quick[n]

@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,11 +32,10 @@ func isName(surface toolmark.Surface, text string) bool {
 // where a capital letter starts a word, as in systemPrompt or SSHKey. It reports
 // whether that changed anything; if so, the text is now the words with spaces.
 func (a *analysis) splitNames() bool {
-	if !strings.ContainsFunc(a.text, func(r rune) bool { return r == '_' || r == '-' || r == '.' || unicode.IsUpper(r) }) {
+	if !splits(a.text) {
 		return false
 	}
-	// Twice as much is more than enough.
-	out, back := make([]byte, 0, 2*len(a.text)), make([]int32, 0, 2*len(a.text)+1)
+	out, back := a.split.text[:0], a.split.back[:0]
 	changed := false
 	for i, r := range a.text {
 		from := int32(a.reading(i))
@@ -54,11 +52,29 @@ func (a *analysis) splitNames() bool {
 			back = append(back, from)
 		}
 	}
+	back = append(back, int32(a.reading(len(a.text))))
+	a.split.text, a.split.back = out, back
 	if !changed {
 		return false
 	}
-	a.take(string(out), append(back, int32(a.reading(len(a.text)))), nil)
+	a.take(string(out), back, nil)
 	return true
+}
+
+// splits reports whether a name may have words to take apart.
+func splits(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c == '_' || c == '-' || c == '.' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}
+
+// splitBuffers are kept between names.
+type splitBuffers struct {
+	text []byte
+	back []int32
 }
 
 // startsHump reports whether a word starts at the capital letter at s[i]: after a
