@@ -102,6 +102,7 @@ type matcher struct {
 	number  int                // of the current field
 	reading *textcheck.Reading // the current one
 	sighted map[sighting]bool  // signals found in it
+	groups  []signalGroup      // for reuse
 	whole   *analysis
 	joined  bool
 	excuses []uint8

@@ -1,6 +1,10 @@
 package rule
 
-import "github.com/toolmark/toolmark"
+import (
+	"slices"
+
+	"github.com/toolmark/toolmark"
+)
 
 // A signal is a rule of severity "signal": words that an attack and an honest text
 // both use, of which an attack uses several close together. It says nothing by itself.
@@ -17,32 +21,58 @@ const (
 // sighting is a signal in a sentence of the current reading.
 type sighting struct{ rule, sentence int }
 
-// signals sights the alternatives of signals in the current text; false where it was
-// stopped.
+// signals sights the alternatives of signals in the current text, those of a rule one
+// after the other; false where it was stopped.
+//
+// Most texts hold a word or two of a signal, and that is not enough for any sum, see
+// MatchScored: then no more of them are looked at. That is safe as the sum is of one
+// reading: all that is summed up stands in the text, or is of a match that was found, or of
+// the name, of which all are given. The heaviest are looked at first, so that the sum
+// of what may still be there falls quickly.
 func (m *matcher) signals(list []*alternative) bool {
-	if !m.enough(list) {
+	if len(list) == 0 {
 		return true
 	}
-	for _, alt := range list {
-		if m.stop() {
-			return false
+	most, all := m.mostOfOthers()
+	groups := m.groups[:0]
+	for i := 0; i < len(list); {
+		g := signalGroup{from: i, weight: list[i].rule.Weight}
+		for ; i < len(list) && list[i].rule == list[g.from].rule; i++ {
 		}
-		m.sight(alt)
+		g.to = i
+		most += max(g.weight, 0)
+		groups = append(groups, g)
+	}
+	m.groups = groups
+	slices.SortStableFunc(groups, func(a, b signalGroup) int { return b.weight - a.weight })
+	for _, g := range groups {
+		if !all && most < m.least {
+			return true
+		}
+		r := list[g.from].rule
+		before := m.strong[r.index]
+		for _, alt := range list[g.from:g.to] {
+			if m.stop() {
+				return false
+			}
+			m.sight(alt)
+		}
+		if m.strong[r.index] == before {
+			most -= max(g.weight, 0)
+		}
 	}
 	return true
 }
 
-// enough reports whether the weights of signals in the current text may come to as much as
-// is asked for, see MatchScored.
-//
-// Most texts hold a word or two of a signal, so this is what most need not be matched
-// with any. It is safe as the sum is of one reading: all that is summed up stands in the
-// text, or is of a match that was found, or of the name, of which all are given. Values of
-// one word are read twice, as they are and taken apart, and readings of the same name count
-// together: of these all are given, too.
-func (m *matcher) enough(list []*alternative) bool {
+// signalGroup is the alternatives of one rule in a list.
+type signalGroup struct{ from, to, weight int }
+
+// mostOfOthers gives what may come to the weights of the signals in a sum of the current
+// reading, or that all are to be given: values of one word are read twice, as they are and
+// taken apart, and readings of the same name count together.
+func (m *matcher) mostOfOthers() (most int, all bool) {
 	if m.least <= 0 {
-		return true
+		return 0, true
 	}
 	f := &m.fields[m.number]
 	same := 0
@@ -52,24 +82,17 @@ func (m *matcher) enough(list []*alternative) bool {
 		}
 	}
 	if same > 1 || f.Surface == toolmark.SurfaceParameterName || isName(f.Surface, m.reading.Text) {
-		return true
+		return 0, true
 	}
-	sum := len(m.bestList) + len(m.fieldList)
-	var last *Rule // those of a rule stand together
-	for _, alt := range list {
-		if alt.rule != last && alt.rule.Weight > 0 {
-			sum += alt.rule.Weight
-		}
-		last = alt.rule
-	}
+	most = len(m.bestList) + len(m.fieldList)
 	if m.number > 0 && m.fields[m.number-1].Surface == toolmark.SurfaceParameterName {
 		for i := len(m.matches) - 1; i >= 0 && m.matches[i].Field >= m.number-1; i-- {
 			if m.matches[i].Field == m.number-1 {
-				sum += max(m.matches[i].Rule.Weight/2, 0)
+				most += max(m.matches[i].Rule.Weight/2, 0)
 			}
 		}
 	}
-	return sum >= m.least
+	return most, false
 }
 
 // sight takes the sentences in which an alternative of a signal matches into the
