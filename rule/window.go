@@ -92,11 +92,15 @@ func (a *analysis) eachRegexp(p *pattern, span Span, wanted func(unit int) bool,
 	}
 }
 
+// shortText is the most bytes of a text of which all units are windows: to look for
+// smaller ones costs more than to run an automaton over them.
+const shortText = 300
+
 // windows gives the stretches of the text in which p may match, in order.
 func (a *analysis) windows(p *pattern, span Span) []window {
 	units := a.unitList(span)
 	list := a.window.list[:0]
-	if a.exhaustive {
+	if a.exhaustive || len(a.text) <= shortText {
 		for i, u := range units {
 			list = append(list, window{u, i})
 		}
