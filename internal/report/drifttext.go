@@ -55,6 +55,9 @@ func (t *driftWriter) server(s *DriftServer) {
 		t.side(s.New)
 	}
 	t.warnings(s)
+	if status == DriftNew {
+		t.fresh(s.New)
+	}
 	for _, g := range s.groups() {
 		t.group(s, g)
 	}
@@ -67,6 +70,37 @@ func (t *driftWriter) server(s *DriftServer) {
 	}
 	if !quiet || len(s.Findings) > 0 {
 		t.line(0, "")
+	}
+}
+
+// mostTools is how many tools of a new server are named unless Verbose.
+const mostTools = 20
+
+// fresh names the tools of a server of which nothing was approved, each with how its
+// description begins; with Verbose it shows all that the server declares of them.
+func (t *driftWriter) fresh(side *DriftSide) {
+	if t.opt.Quiet || side.Manifest == nil {
+		return
+	}
+	for i := range side.Manifest.Tools {
+		tool := &side.Manifest.Tools[i]
+		if t.opt.Verbose {
+			t.line(2, t.s.good("+ ")+t.s.bold(oneLine(tool.Name)))
+			for _, l := range diffOf(&pin.Change{New: tool.Tree}, diffLimits{}) {
+				t.diffLine(l)
+			}
+			continue
+		}
+		if i == mostTools {
+			t.line(2, t.s.dim("… and "+Plural(len(side.Manifest.Tools)-i, "more tool")+"; --verbose shows all"))
+			break
+		}
+		row := rows([]piece{{text: oneLine(tool.Name)}, {text: "  " + oneLine(tool.Description())}}, t.width-4, false)
+		text := row[0].text
+		if len(row) > 1 {
+			text = strings.TrimRight(text, " ") + "…"
+		}
+		t.line(2, t.s.good("+ ")+text)
 	}
 }
 
