@@ -42,6 +42,7 @@ type serveFlags struct {
 	countryDB, rules   string
 	publicTools        bool
 	registry           registryFlags
+	watch              watchFlags
 	mcpHosts           []string
 }
 
@@ -83,7 +84,10 @@ way finish.`,
 	flags.BoolVar(&f.publicTools, "public-tools", false, "let callers without a key use the checks but manifest scans, 60 requests a minute and address")
 	flags.StringSliceVar(&f.mcpHosts, "mcp-host", nil, "name under which a proxy on this machine is reached, for /mcp on a loopback address; may be repeated")
 	f.registry.add(flags)
-	flags.DurationVar(&f.registry.interval, "interval", 15*time.Minute, "time between two probes of a registered server")
+	flags.BoolVar(&f.watch.on, "watch", true, "probe registered servers by themselves, each at its interval")
+	flags.DurationVar(&f.registry.interval, "interval", 15*time.Minute, "time between two probes of a registered server that has none of its own")
+	flags.IntVar(&f.watch.workers, "watch-workers", 100, "registered servers that are read at once")
+	flags.IntVar(&f.watch.perHost, "watch-per-host", 4, "how many of them may be at one host; 0 is no limit")
 	flags.StringVar(&f.countryDB, "country-db", "", "MMDB file that gives addresses countries, for access lists")
 	flags.StringVar(&f.rules, "rules", "", "folder of rules of your own, used beside the built-in ones")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -167,7 +171,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		return err
 	}
 	defer closeProber()
-	cfg.Store, cfg.Logger, cfg.Scanner = db, log, scanner
+	cfg.Store, cfg.Logger, cfg.Scanner, cfg.Watched = db, log, scanner, f.watch.on
 	cfg.AllowSignup, cfg.SignupCredits = f.allowSignup, f.signupCredits
 	service, err := registry.New(cfg)
 	if err != nil {
@@ -187,6 +191,12 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	stopWatch, err := p.startWatch(ctx, f.watch, f.registry.interval, db, service, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopWatch(f.drain)) }()
+	defer context.AfterFunc(ctx, func() { _ = stopWatch(f.drain) })() // the error comes back above
 	stopper := httpapi.NewStopper(service.Ready)
 	defer context.AfterFunc(ctx, stopper.Stop)()
 	api, err := httpapi.New(httpapi.Config{

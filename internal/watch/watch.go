@@ -38,6 +38,9 @@ type Source[TTx any] interface {
 	// enqueue in the same transaction.
 	ClaimDue(ctx context.Context, now time.Time, limit int, next func(registry.DueServer) time.Time,
 		enqueue func(context.Context, TTx, []registry.DueServer) error) (int, error)
+	// Hasten makes servers without an interval of their own due one interval after their
+	// last probe, if they are due later.
+	Hasten(ctx context.Context, interval time.Duration) error
 }
 
 // Checker probes servers and records what they serve; *registry.Service is one.
@@ -55,6 +58,9 @@ type Config struct {
 	// JobTime is the longest one probe takes with all that belongs to it; default 45
 	// seconds. It must be longer than the registry's own time for a probe.
 	JobTime time.Duration
+	// Interval is that of servers that have none of their own, the registry's; servers that
+	// are due later than it says become due earlier. 0 leaves them.
+	Interval time.Duration
 	// Sweep is how often servers that are due are looked for; default a second.
 	Sweep time.Duration
 	// Now is the clock by which servers are due; default time.Now.
@@ -109,6 +115,11 @@ func Start[TTx any](ctx context.Context, src Source[TTx], c Checker, cfg Config)
 	if err != nil {
 		return nil, fmt.Errorf("open the queue: %w", err)
 	}
+	if cfg.Interval > 0 {
+		if err := src.Hasten(ctx, cfg.Interval); err != nil {
+			return nil, err
+		}
+	}
 	workers := river.NewWorkers()
 	if err := river.AddWorkerSafely(workers, &worker{check: c, hosts: newHosts(cfg.PerHost), timeout: cfg.JobTime, log: cfg.Log}); err != nil {
 		return nil, fmt.Errorf("open the queue: %w", err)
@@ -123,7 +134,14 @@ func Start[TTx any](ctx context.Context, src Source[TTx], c Checker, cfg Config)
 		return nil, fmt.Errorf("open the queue: %w", err)
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	w := &Watch{cancel: cancel, stop: client.Stop}
+	w := &Watch{cancel: cancel, stop: func(ctx context.Context) error {
+		if err := client.Stop(ctx); err == nil || ctx.Err() == nil {
+			return err
+		}
+		cut, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutTime)
+		defer cancel()
+		return client.StopAndCancel(cut)
+	}}
 	if err := client.Start(running); err != nil {
 		cancel()
 		return nil, fmt.Errorf("start the queue: %w", err)
@@ -131,6 +149,9 @@ func Start[TTx any](ctx context.Context, src Source[TTx], c Checker, cfg Config)
 	w.sweeping.Go(func() { sweep(running, src, c, cfg, client) })
 	return w, nil
 }
+
+// cutTime is how long probes that are cut short have to end.
+const cutTime = 10 * time.Second
 
 // Stop takes no further jobs and waits for those that run, until ctx ends; then they are
 // cut short, and done again by whoever runs next. It is safe to call twice.

@@ -306,3 +306,18 @@ func TestStopWaits(t *testing.T) {
 		t.Errorf("stopped twice: %v", err)
 	}
 }
+
+// TestShorterInterval: servers that were registered for a longer interval keep to the
+// one that holds now.
+func TestShorterInterval(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open storetest.Opener) {
+		store := open(t)
+		c := newCounter()
+		urls := register(t, service(t, store, c, time.Hour), 3)
+		start(t, store, service(t, store, c, time.Second), watch.Config{Interval: time.Second})
+		eventually(t, 20*time.Second, "a probe of every server", func() bool {
+			least, _ := c.counts(urls)
+			return least >= 2
+		})
+	})
+}

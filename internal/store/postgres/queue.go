@@ -55,3 +55,16 @@ func (s *Store) ClaimDue(ctx context.Context, now time.Time, limit int, next fun
 	})
 	return n, err
 }
+
+// Hasten makes servers without an interval of their own, of which none is known to be
+// down, due at the latest one interval after their last probe: the service's interval may
+// have become shorter.
+func (s *Store) Hasten(ctx context.Context, interval time.Duration) error {
+	// In the order of their ids, and without those that another replica has, so that two
+	// that start at once do not block each other.
+	if _, err := s.pool.Exec(ctx, `UPDATE servers SET due_at = probed_at + $1 WHERE id IN (SELECT id FROM servers
+		WHERE interval = 0 AND failures = 0 AND due_at > probed_at + $1 ORDER BY id FOR UPDATE SKIP LOCKED)`, interval); err != nil {
+		return fmt.Errorf("set when servers are due: %w", err)
+	}
+	return nil
+}

@@ -116,6 +116,9 @@ func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error
 			return registry.ErrConflict
 		}
 		if c.Snapshot != nil {
+			if err := lastSeen(ctx, tx, c.ID); err != nil {
+				return err
+			}
 			if st.CurrentID, err = putSnapshot(ctx, tx, c.ID, c.Snapshot); err != nil {
 				return err
 			}
@@ -152,6 +155,15 @@ func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error
 		}
 		return putEvents(ctx, tx, c.Events)
 	})
+}
+
+// lastSeen notes when the snapshot that is no longer served was read for the last time.
+func lastSeen(ctx context.Context, tx pgx.Tx, server string) error {
+	if _, err := tx.Exec(ctx, `UPDATE snapshots c SET last_seen = greatest(c.last_seen, s.read_at) FROM servers s
+		WHERE s.id = $1 AND c.id = s.current_id`, server); err != nil {
+		return fmt.Errorf("note when a snapshot was read: %w", err)
+	}
+	return nil
 }
 
 // DeleteServer removes a server and what belongs to it.

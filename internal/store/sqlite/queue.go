@@ -79,3 +79,16 @@ func dueServers(ctx context.Context, tx *sql.Tx, now time.Time, limit int) (due 
 	}
 	return due, nil
 }
+
+// Hasten makes servers without an interval of their own, of which none is known to be
+// down, due at the latest one interval after their last probe: the service's interval may
+// have become shorter.
+func (s *Store) Hasten(ctx context.Context, interval time.Duration) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE servers SET due_at = probed_at + ?1
+			WHERE interval = 0 AND failures = 0 AND due_at > probed_at + ?1`, interval.Microseconds()); err != nil {
+			return fmt.Errorf("set when servers are due: %w", err)
+		}
+		return nil
+	})
+}

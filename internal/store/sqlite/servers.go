@@ -120,6 +120,9 @@ func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error
 			return err
 		}
 		if c.Snapshot != nil {
+			if err := lastSeen(ctx, tx, c.ID); err != nil {
+				return err
+			}
 			id, err := putSnapshot(ctx, tx, c.ID, c.Snapshot)
 			if err != nil {
 				return err
@@ -167,6 +170,15 @@ func (s *Store) lockRevision(ctx context.Context, tx *sql.Tx, id string, want in
 		return fmt.Errorf("read the server: %w", err)
 	case revision != want:
 		return registry.ErrConflict
+	}
+	return nil
+}
+
+// lastSeen notes when the snapshot that is no longer served was read for the last time.
+func lastSeen(ctx context.Context, tx *sql.Tx, server string) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE snapshots SET last_seen = max(last_seen, (SELECT read_at FROM servers WHERE id = ?1))
+		WHERE id = (SELECT current_id FROM servers WHERE id = ?1)`, server); err != nil {
+		return fmt.Errorf("note when a snapshot was read: %w", err)
 	}
 	return nil
 }

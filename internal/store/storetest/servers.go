@@ -197,6 +197,12 @@ func changeServer(t *testing.T, open Opener) {
 		t.Fatal(err)
 	}
 	next := snapshot("snap_next", "y", now)
+	later := r.ServerStatus
+	later.ReadAt, later.ProbedAt = epoch.Add(time.Minute), epoch.Add(time.Minute)
+	if err := s.ChangeServer(t.Context(), registry.ServerChange{ID: r.ID, Revision: r.Revision, Status: later}); err != nil {
+		t.Fatal(err)
+	}
+	r = found(t, s, r.ID)
 	status := r.ServerStatus
 	status.State, status.LastKnown, status.Since, status.ProbedAt, status.ReadAt = registry.Changed, registry.Changed, now, now, now
 	status.RunFrom, status.RunCount, status.Suspicious = now, 1, "odd"
@@ -210,7 +216,8 @@ func changeServer(t *testing.T, open Opener) {
 	}
 	got := found(t, other, r.ID)
 	want := r
-	want.ServerStatus, want.Due, want.Busy, want.Revision = status, change.Due, time.Time{}, 2
+	want.ServerStatus, want.Due, want.Busy, want.Revision = status, change.Due, time.Time{}, 3
+	want.Baseline.LastSeen = later.ReadAt // when the snapshot that it serves no longer was read last
 	want.CurrentID, want.Current = "snap_next", next.SnapshotRecord
 	same(t, "the changed server", got, want)
 
@@ -224,19 +231,19 @@ func changeServer(t *testing.T, open Opener) {
 	approval := registry.Approval{Act: registry.Act{By: "key_b", At: now}, Snapshot: "snap_next", Note: "seen"}
 	done := deed(r.ID, "approved", 1)
 	status.BaselineID, status.CurrentID, status.Approved, status.State, status.LastKnown = "snap_next", "snap_next", true, registry.Unchanged, registry.Unchanged
-	if err := s.ChangeServer(t.Context(), registry.ServerChange{ID: r.ID, Revision: 2, Status: status, Approval: &approval, Deed: &done}); err != nil {
+	if err := s.ChangeServer(t.Context(), registry.ServerChange{ID: r.ID, Revision: 3, Status: status, Approval: &approval, Deed: &done}); err != nil {
 		t.Fatal(err)
 	}
 	got = found(t, other, r.ID)
 	next.Approval = &approval
 	same(t, "the baseline", got.Baseline, next.SnapshotRecord)
-	if !got.Approved || !got.Due.Equal(change.Due) || got.Revision != 3 {
+	if !got.Approved || !got.Due.Equal(change.Due) || got.Revision != 4 {
 		t.Errorf("after the approval: %+v", got)
 	}
 	foreign := approval
 	foreign.Snapshot = "snap_none"
-	wants(t, "approve what is not there", s.ChangeServer(t.Context(), registry.ServerChange{ID: r.ID, Revision: 3, Status: status, Approval: &foreign}), registry.ErrNotFound)
-	if got := found(t, other, r.ID).Revision; got != 3 {
+	wants(t, "approve what is not there", s.ChangeServer(t.Context(), registry.ServerChange{ID: r.ID, Revision: 4, Status: status, Approval: &foreign}), registry.ErrNotFound)
+	if got := found(t, other, r.ID).Revision; got != 4 {
 		t.Errorf("a change that failed made revision %d", got)
 	}
 	wants(t, "a server that is not there", s.ChangeServer(t.Context(), registry.ServerChange{ID: "srv_z", Status: status}), registry.ErrNotFound)
