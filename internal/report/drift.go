@@ -171,7 +171,6 @@ func LinesOf(data []byte, base *toolmark.Value) func(pointer string) int {
 		if at == nil || at.Start < 0 || at.Start >= len(data) {
 			return 0
 		}
-		line, _ := lines.at(at.Start)
-		return line
+		return lines.line(at.Start)
 	}
 }

@@ -37,7 +37,7 @@ func (d *DriftDocument) sarifServer(b *sarifBuilder, s *DriftServer) {
 			Level: level(severity), Message: sarifText{plainMessage(oneLine(message))},
 			Locations:  []sarifLocation{{s.physical("", ""), []sarifLogical{{oneLine(s.Name), "object"}}}},
 			Properties: map[string]any{"code": code, "tool": toolmark.WholeList, "pointer": ""},
-		}, codeRule(code, severity), hashOf(s.Name, string(code)))
+		}, b.codeRule(code, severity), hashOf(s.Name, string(code)))
 	}
 	switch s.Status() {
 	case DriftUnreachable:
@@ -111,7 +111,7 @@ func (s *DriftServer) sarifChange(b *sarifBuilder, c *pin.Change) {
 			}}
 		}
 	}
-	b.add(r, codeRule(c.Code, c.Severity), hashOf(s.Name, string(c.Code), string(c.Tool), string(c.OldTool),
+	b.add(r, b.codeRule(c.Code, c.Severity), hashOf(s.Name, string(c.Code), string(c.Tool), string(c.OldTool),
 		steady(string(c.Pointer)), string(c.Op), written(c.Old), written(c.New)))
 }
 

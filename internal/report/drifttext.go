@@ -310,7 +310,7 @@ func (t *driftWriter) diff(s *DriftServer, c *pin.Change) {
 		return
 	}
 	var limits diffLimits
-	if c.Segments() == nil && !t.opt.Verbose {
+	if !isText(c) && !t.opt.Verbose {
 		limits.lines = mostLines
 	}
 	if c.Op == pin.OpRemoved && c.Kind == pin.KindTool && !t.opt.Verbose {
@@ -331,6 +331,12 @@ func (s *DriftServer) showsDiff(c *pin.Change) bool {
 	}
 	p := s.words(c)
 	return !p.tells(c.Old) || !p.tells(c.New)
+}
+
+// isText reports whether a change is one of a text: whether Segments has an answer.
+func isText(c *pin.Change) bool {
+	text := func(v *toolmark.Value) bool { return v == nil || v.Kind == toolmark.KindString }
+	return text(c.Old) && text(c.New) && (c.Old != nil || c.New != nil)
 }
 
 // truth reports whether a value is a boolean or absent: words say all there is to it.

@@ -142,7 +142,11 @@ func rows(pieces []piece, width int, s style) []row {
 		width   int
 		matched bool
 	}
-	var cells []cell
+	length := 0
+	for _, p := range pieces {
+		length += len(p.text)
+	}
+	cells := make([]cell, 0, length)
 	for _, p := range pieces {
 		g := displaywidth.StringGraphemes(p.text)
 		for g.Next() {

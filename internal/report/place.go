@@ -146,6 +146,18 @@ func newRuler(data []byte) *ruler {
 
 func (r *ruler) at(offset int) (line, column int) {
 	offset = min(max(offset, 0), len(r.data))
+	line, column = r.line(offset), 1
+	for _, c := range string(r.data[r.lines[line-1]:offset]) {
+		column++
+		if c > 0xffff {
+			column++
+		}
+	}
+	return line, column
+}
+
+// line gives the line of an offset.
+func (r *ruler) line(offset int) int {
 	low, high := 0, len(r.lines)
 	for high-low > 1 {
 		if mid := (low + high) / 2; r.lines[mid] <= offset {
@@ -154,14 +166,7 @@ func (r *ruler) at(offset int) (line, column int) {
 			high = mid
 		}
 	}
-	column = 1
-	for _, c := range string(r.data[r.lines[low]:offset]) {
-		column++
-		if c > 0xffff {
-			column++
-		}
-	}
-	return low + 1, column
+	return low + 1
 }
 
 // region gives where a value stands. A value from elsewhere stands at the top.

@@ -22,10 +22,27 @@ type sarifBuilder struct {
 	rules         map[string]sarifRule
 	notifications []sarifNotification
 	seen          map[string]int // fingerprints
+	codes         map[ruleKey]sarifRule
+}
+
+type ruleKey struct {
+	code     toolmark.Code
+	severity toolmark.Severity
+}
+
+// codeRule is codeRule, made once.
+func (b *sarifBuilder) codeRule(c toolmark.Code, severity toolmark.Severity) sarifRule {
+	k := ruleKey{c, severity}
+	r, ok := b.codes[k]
+	if !ok {
+		r = codeRule(c, severity)
+		b.codes[k] = r
+	}
+	return r
 }
 
 func newSARIF() *sarifBuilder {
-	return &sarifBuilder{results: []sarifResult{}, rules: map[string]sarifRule{}, notifications: []sarifNotification{}, seen: map[string]int{}}
+	return &sarifBuilder{results: []sarifResult{}, rules: map[string]sarifRule{}, notifications: []sarifNotification{}, seen: map[string]int{}, codes: map[ruleKey]sarifRule{}}
 }
 
 // add adds a result and its rule. Results that are the same in everything but their
@@ -37,7 +54,9 @@ func (b *sarifBuilder) add(r sarifResult, rule sarifRule, fingerprint string) {
 	}
 	r.RuleID = rule.ID
 	r.PartialFingerprints = map[string]string{fingerprintKey: fingerprint}
-	b.rules[rule.ID] = rule
+	if known, ok := b.rules[rule.ID]; !ok || levels[rule.Default.Level] < levels[known.Default.Level] {
+		b.rules[rule.ID] = rule // its worst result says how severe a rule is
+	}
 	b.results = append(b.results, r)
 }
 
@@ -51,9 +70,8 @@ func (b *sarifBuilder) bounded() []sarifResult {
 	if len(b.results) <= mostResults {
 		return b.results
 	}
-	rank := map[string]int{"error": 0, "warning": 1, "note": 2}
 	list := slices.Clone(b.results)
-	slices.SortStableFunc(list, func(x, y sarifResult) int { return rank[x.Level] - rank[y.Level] })
+	slices.SortStableFunc(list, func(x, y sarifResult) int { return levels[x.Level] - levels[y.Level] })
 	return list[:mostResults]
 }
 
@@ -113,6 +131,9 @@ func steady(pointer string) string {
 	}
 	return pointerOf(tokens)
 }
+
+// levels are the levels of SARIF, the gravest first.
+var levels = map[string]int{"error": 0, "warning": 1, "note": 2}
 
 func level(s toolmark.Severity) string {
 	switch s {

@@ -41,7 +41,7 @@ func (d *Document) sarifSource(b *sarifBuilder, src *Source) {
 			Level: level(toolmark.Medium), Message: sarifText{plainMessage(oneLine("The list could not be read, so nothing is known of it: " + message))},
 			Locations:  []sarifLocation{located(artifact(src), region{1, 1, 1, 2}, src.Server())},
 			Properties: map[string]any{"code": toolmark.CodeUnread, "tool": toolmark.WholeList, "pointer": ""},
-		}, codeRule(toolmark.CodeUnread, toolmark.Medium), hashOf(src.Server(), string(toolmark.CodeUnread)))
+		}, b.codeRule(toolmark.CodeUnread, toolmark.Medium), hashOf(src.Server(), string(toolmark.CodeUnread)))
 		return
 	}
 	for _, warning := range src.Snapshot.Warnings {
