@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -66,7 +67,7 @@ func (p *program) check(cmd *cobra.Command, args []string, f *driftFlags) error 
 	if err != nil {
 		return err
 	}
-	dir := lockDir(f.lockfile)
+	dir := filepath.Dir(f.lockfile)
 	sources := make([]source, len(entries))
 	read := make([]readOutcome, len(entries))
 	stdin := 0

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,7 +116,7 @@ func (p *program) lockSource(cmd *cobra.Command, args []string, f *lockFlags) (s
 	if asks && f.quiet {
 		return none, lockfile.Source{}, usage("--quiet shows nothing to agree to; say --yes as well")
 	}
-	dir := lockDir(f.lockfile)
+	dir := filepath.Dir(f.lockfile)
 	if len(args) == 0 && cmd.ArgsLenAtDash() < 0 {
 		file, err := p.readLockfile(f.lockfile)
 		if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -127,7 +126,7 @@ func (p *program) expand(live probe.Source) (probe.Source, error) {
 
 // secretWord finds what looks as if a secret stood in a command or an address, which are
 // recorded as they are.
-var secretWord = regexp.MustCompile(`(?i)(api[_-]?key|token|secret|passw(or)?d|auth|bearer)[^=\s]*[= ].`)
+var secretWord = regexp.MustCompile(`(?i)(key|token|secret|passw(or)?d|bearer)[= ]\S`)
 
 // warnOfSecrets warns where a lockfile would hold one.
 func (p *program) warnOfSecrets(s *lockfile.Source) {
@@ -145,5 +144,3 @@ func (p *program) warnOfSecrets(s *lockfile.Source) {
 func beside(path string) string {
 	return (&source{path: path}).file()
 }
-
-func lockDir(path string) string { return filepath.Dir(path) }

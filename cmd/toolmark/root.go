@@ -8,7 +8,7 @@ import (
 )
 
 const rootLong = `Toolmark reads what an MCP server tells an agent about its tools, finds what is
-hidden in it, and pins it so that a later change shows.
+hidden in it, and locks it so that no later change goes unseen.
 
 A SOURCE is
   a file         a tools/list result, a JSON-RPC response, a request body or a snapshot
@@ -23,6 +23,8 @@ func (p *program) root() *cobra.Command {
 		Long:  rootLong,
 		Example: `  toolmark scan tools.json
   toolmark scan -- npx -y @modelcontextprotocol/server-everything
+  toolmark lock --name files -- npx -y @modelcontextprotocol/server-filesystem /data
+  toolmark check
   toolmark pin https://example.com/mcp
   toolmark text README.md`,
 		SilenceErrors: true,

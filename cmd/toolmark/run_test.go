@@ -56,6 +56,9 @@ func TestRunUsesOnlyWhatItIsGiven(t *testing.T) {
 
 // An output that cannot be written is not a clean run.
 func TestRunReportsABrokenOutput(t *testing.T) {
+	old, _ := writeLists(t, 0)
+	lock := filepath.Join(filepath.Dir(old), "lock.json")
+	mustRun(t, exitClean, "lock", old, "--name", "a", "--yes", "--lockfile", lock)
 	for _, args := range [][]string{
 		{"pin", "-"},
 		{"pin", "--json", "-"},
@@ -68,6 +71,12 @@ func TestRunReportsABrokenOutput(t *testing.T) {
 		{"text", "--sanitize"},
 		{"rules", "list"},
 		{"version"},
+		{"check", "--lockfile", lock},
+		{"check", "--json", "--lockfile", lock},
+		{"diff", lock, "-"},
+		{"changelog", lock, "-"},
+		{"lock", "-", "--name", "a", "--yes", "--lockfile", lock},
+		{"lock", "-", "--name", "b", "--yes", "--json", "--lockfile", lock},
 	} {
 		var errs bytes.Buffer
 		code := run(context.Background(), args, strings.NewReader(`{"tools":[{"name":"a"}]}`), &brokenWriter{}, &errs, testEnvironment())
@@ -79,7 +88,9 @@ func TestRunReportsABrokenOutput(t *testing.T) {
 
 // Ctrl-C ends a run that waits for its input.
 func TestRunInterrupted(t *testing.T) {
-	for _, args := range [][]string{{"scan", "-"}, {"pin", "-"}, {"pin", "--lines"}, {"scan", "--lines"}, {"text"}} {
+	old, _ := writeLists(t, 0)
+	for _, args := range [][]string{{"scan", "-"}, {"pin", "-"}, {"pin", "--lines"}, {"scan", "--lines"}, {"text"},
+		{"lock", "-", "--name", "a", "--yes"}, {"diff", "-", old}, {"changelog", old, "-"}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		r, w := io.Pipe()
 		time.AfterFunc(20*time.Millisecond, cancel)
