@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/canonjson"
+	"github.com/toolmark/toolmark/pin"
 	"github.com/toolmark/toolmark/rule"
 )
 
@@ -253,6 +254,21 @@ func TestCheckSize(t *testing.T) {
 		err := CheckSize(m)
 		if (err == nil) != c.ok {
 			t.Errorf("%d characters more: %v", c.length, err)
+		}
+	}
+}
+
+// TestAtMost: the bound is one, also where a byte grows most in the canonical form.
+func TestAtMost(t *testing.T) {
+	for _, schema := range []string{
+		`{}`, `{"enum":[` + strings.Repeat("1e15,", 99) + `9e15]}`, `{"enum":[` + strings.Repeat("-1E9,", 99) + `0]}`,
+		`{"title":"` + strings.Repeat("\u00e9é漢😀\n\u007f", 99) + `"}`, strings.Repeat(`{"é":`, 99) + `1e1` + strings.Repeat("}", 99),
+	} {
+		for _, text := range []string{"null", `"é"`, `""`} {
+			m := manifest(t, `{"tools": [{"name":"é","description":`+text+`,"inputSchema":`+schema+`},{"name":"b"}]}`)
+			if size, most := pin.Size(m.Tools), atMost(m.Tools); size > most {
+				t.Errorf("%.60s, %s: %d characters, the bound is %d", schema, text, size, most)
+			}
 		}
 	}
 }

@@ -98,6 +98,10 @@ func (sub *subject) finding(code toolmark.Code, severity toolmark.Severity, reas
 	}
 }
 
+// askEvery is how many bytes of texts are prepared between two looks at the clock, which
+// take as long as a short text does.
+const askEvery = 1 << 10
+
 // prepare makes the readings of the subject's texts, the costliest step that is
 // shared by all checks.
 func (sub *subject) prepare(stop func() bool) bool {
@@ -110,11 +114,14 @@ func (sub *subject) prepare(stop func() bool) bool {
 		sub.fields = make([]rule.Field, 0, len(sub.collected))
 		sub.hidden = make([]textcheck.Inspection, 0, len(sub.collected))
 	}
+	unasked := askEvery
 	for i := len(sub.fields); i < len(sub.collected); i++ {
-		if stop() {
-			return false
-		}
 		f := &sub.collected[i]
+		if unasked += len(f.text); unasked >= askEvery {
+			if unasked = 0; stop() {
+				return false
+			}
+		}
 		hidden, readings := sub.texts.examine(f)
 		sub.hidden = append(sub.hidden, hidden)
 		sub.fields = append(sub.fields, rule.Field{Surface: f.surface, Pointer: f.pointer, Text: f.text, Readings: readings})

@@ -43,6 +43,16 @@ func (s *wordSet) meetsAll(groups []wordSet) bool {
 	return true
 }
 
+// meetsAny reports whether the set has a word of each group of some list of groups.
+func (s *wordSet) meetsAny(lists [][]wordSet) bool {
+	for _, groups := range lists {
+		if s.meetsAll(groups) {
+			return true
+		}
+	}
+	return false
+}
+
 func newVocabulary(words []string) *vocabulary {
 	v := &vocabulary{number: map[string]int{}, width: 1}
 	for _, w := range words {
@@ -142,7 +152,8 @@ func (v *vocabulary) set(words []string) (s wordSet) {
 // lexicon is the vocabulary with what the sways and the collective pattern need of it.
 type lexicon struct {
 	*vocabulary
-	needs      [][]wordSet // per sway
+	unknown    [][]wordSet // needs of the sways that hold for tools of servers we do not know
+	known      [][]wordSet // and of the others
 	server     wordSet     // signs of a name that says itself that it is a server's
 	collective []wordSet
 }
@@ -176,7 +187,11 @@ var swayWords = sync.OnceValue(func() *lexicon {
 	}
 	l.collective = sets(collectiveNeeds)
 	for i := range sways() {
-		l.needs = append(l.needs, sets(sways()[i].needs))
+		if sw := &sways()[i]; sw.known {
+			l.known = append(l.known, sets(sw.needs))
+		} else {
+			l.unknown = append(l.unknown, sets(sw.needs))
+		}
 	}
 	return l
 })
@@ -185,25 +200,12 @@ var swayWords = sync.OnceValue(func() *lexicon {
 // that holds for tools of servers we do not know, or names a server (see serverName).
 // Without them its names do not matter.
 func (l *lexicon) swaysUnknown(found *wordSet) bool {
-	if found.meets(&l.server) {
-		return true
-	}
-	for i := range l.needs {
-		if !sways()[i].known && found.meetsAll(l.needs[i]) {
-			return true
-		}
-	}
-	return false
+	return found.meets(&l.server) || found.meetsAny(l.unknown)
 }
 
 // swaysKnown reports the same for tools of any server.
 func (l *lexicon) swaysKnown(found *wordSet) bool {
-	for i := range l.needs {
-		if found.meetsAll(l.needs[i]) {
-			return true
-		}
-	}
-	return false
+	return found.meetsAny(l.unknown) || found.meetsAny(l.known)
 }
 
 // lowered gives text as in wants it.

@@ -77,6 +77,11 @@ func (r *interruptible) Read(p []byte) (int, error) {
 const (
 	startPercent = 400
 	usualPercent = 100 // the runtime's default
+	// A service keeps rules of some 40 MB, which cost more to look through than its
+	// requests make: let twice as much gather, but collect at once where all together
+	// comes near what a service may take. GOGC and GOMEMLIMIT win.
+	servicePercent = 200
+	serviceMemory  = 180 << 20
 )
 
 // environment is what the program sees of the system beside its streams.
@@ -87,6 +92,8 @@ type environment struct {
 	username func() string
 	// steady is called before work that may need much memory or time.
 	steady func()
+	// serving is called in its place by a service.
+	serving func()
 	// stdin, stdout and stderr say which streams are terminals, and how wide.
 	stdin, stdout, stderr screen
 }
@@ -103,6 +110,14 @@ func system() environment {
 		steady: func() {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(usualPercent)
+			}
+		},
+		serving: func() {
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(servicePercent)
+			}
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(serviceMemory)
 			}
 		},
 		stdin: screenOf(os.Stdin), stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
