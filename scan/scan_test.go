@@ -262,7 +262,7 @@ func TestCheckSize(t *testing.T) {
 func TestAtMost(t *testing.T) {
 	for _, schema := range []string{
 		`{}`, `{"enum":[` + strings.Repeat("1e15,", 99) + `9e15]}`, `{"enum":[` + strings.Repeat("-1E9,", 99) + `0]}`,
-		`{"title":"` + strings.Repeat("\u00e9é漢😀\n\u007f", 99) + `"}`, strings.Repeat(`{"é":`, 99) + `1e1` + strings.Repeat("}", 99),
+		`{"title":"` + strings.Repeat("\\u00e9é漢😀\\n\\u007f", 99) + `"}`, strings.Repeat(`{"é":`, 99) + `1e1` + strings.Repeat("}", 99),
 	} {
 		for _, text := range []string{"null", `"é"`, `""`} {
 			m := manifest(t, `{"tools": [{"name":"é","description":`+text+`,"inputSchema":`+schema+`},{"name":"b"}]}`)
