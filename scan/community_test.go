@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/toolmark/toolmark"
-	"github.com/toolmark/toolmark/internal/shared"
 	"github.com/toolmark/toolmark/rulepack"
 	"github.com/toolmark/toolmark/rulepack/atr"
 	"github.com/toolmark/toolmark/scan"
@@ -82,36 +81,5 @@ func TestCaseA06_CommunityRulesAndFlags(t *testing.T) {
 	}
 	if got := codes(t, s, `{"tools": [{"name": "t", "description": "Finds places\udb40\udc67\udb40\udc62\udb40\udc77"}]}`); !strings.Contains(got, "W021") {
 		t.Errorf("tag characters: %q", got)
-	}
-}
-
-// BenchmarkTypical scans lists of about the typical size with every rule, without and
-// with the community pack.
-func BenchmarkTypical(b *testing.B) {
-	pack, err := atr.Open("")
-	if err != nil {
-		b.Skip(err)
-	}
-	set, err := rulepack.Builtin()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, name := range []string{"supabase", "kubernetes-mcp-server"} {
-		data := shared.Read(b, "corpus", "benign", name+".json")
-		m := mustRead(b, data)
-		for label, with := range map[string]*atr.Pack{"built-in": nil, "all": pack} {
-			s, err := scan.New(scan.Config{Rules: set, Community: with, Budget: -1})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Run(name+"/"+label, func(b *testing.B) {
-				b.SetBytes(int64(len(data)))
-				for b.Loop() {
-					if _, err := s.Scan(context.Background(), scan.Request{Manifest: m}); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ type process struct {
 	cmd      *exec.Cmd
 	url, key string
 	drained  chan struct{}
+	folder   string // to remove once no service runs; "" is none
 }
 
 // start starts a service on a free port and waits until it says where it is. The first
@@ -45,7 +46,7 @@ func start(ctx context.Context, binary, database string) (*process, error) {
 	}
 	if p.url == "" {
 		close(p.drained)
-		return nil, errors.Join(errors.New("the service does not say where it listens"), p.stop())
+		return p, errors.New("the service does not say where it listens")
 	}
 	// The key is written together with the address, if there is one: give it a moment.
 	found := make(chan string, 1)
@@ -73,22 +74,9 @@ func (p *process) stop() error {
 }
 
 // sample gives the memory of all processes in bytes, as Linux accounts it; 0 elsewhere.
-func sample(all []*process) int64 {
-	sum := int64(0)
+func sample(all []*process) (sum int64) {
 	for _, p := range all {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-		if err != nil {
-			return 0
-		}
-		for line := range strings.Lines(string(status)) {
-			if after, found := strings.CutPrefix(line, "VmRSS:"); found {
-				kilobytes, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
-				if err != nil {
-					return 0
-				}
-				sum += kilobytes * 1024
-			}
-		}
+		sum += memory(p, "VmRSS:")
 	}
 	return sum
 }

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // TestTypical holds the list to what the figures say of it.
 func TestTypical(t *testing.T) {
-	body := typical(25, 20_000)
+	body := Typical(25, 20_000)
 	var list struct{ Tools []map[string]any }
 	if err := json.Unmarshal(body, &list); err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestTypical(t *testing.T) {
 	if len(list.Tools) != 25 || len(body) < 20_000 || len(body) > 20_500 {
 		t.Errorf("%d tools, %d bytes", len(list.Tools), len(body))
 	}
-	if string(body) != string(typical(25, 20_000)) {
+	if string(body) != string(Typical(25, 20_000)) {
 		t.Error("the list differs from run to run")
 	}
 }
@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 	if n := int64(len(r.answers) + r.others); n != asked.Load() || wrong.Load() != 0 {
 		t.Errorf("%d answers of %d, %d wrong requests", n, asked.Load(), wrong.Load())
 	}
-	if r.others == 0 || !strings.HasPrefix(r.example, "429") || r.rate() <= 0 || r.quantile(0.5) > r.quantile(0.99) || r.quantile(0.99) > r.quantile(1) {
+	if r.others == 0 || !strings.HasSuffix(r.example, "429") || r.rate() <= 0 || r.quantile(0.5) > r.quantile(0.99) || r.quantile(0.99) > r.quantile(1) {
 		t.Errorf("%d others, %q, %.0f a second", r.others, r.example, r.rate())
 	}
 	sum := r.add(r)

@@ -1,12 +1,9 @@
-package main
+package service
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -31,17 +28,12 @@ type result struct {
 // run sends for a time. Every connection sends its next request when its last was
 // answered, so the rate is what the service can do and not what was asked of it.
 func (l *load) run(ctx context.Context, length time.Duration) (*result, error) {
-	ctx, cancel := context.WithTimeout(ctx, length)
-	defer cancel()
-	transport := &http.Transport{MaxIdleConnsPerHost: l.connections, DisableCompression: true}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
 	results := make([]result, l.connections)
 	faults := make([]error, l.connections)
 	var group sync.WaitGroup
 	start := time.Now()
 	for i := range l.connections {
-		group.Go(func() { faults[i] = l.loop(ctx, client, l.bases[i%len(l.bases)], &results[i]) })
+		group.Go(func() { faults[i] = l.loop(ctx, start.Add(length), l.bases[i%len(l.bases)], &results[i]) })
 	}
 	group.Wait()
 	all := &result{took: time.Since(start)}
@@ -59,28 +51,24 @@ func (l *load) run(ctx context.Context, length time.Duration) (*result, error) {
 	return all, errors.Join(faults...)
 }
 
-func (l *load) loop(ctx context.Context, client *http.Client, base string, r *result) error {
+// loop sends until a time. The last request of a run is let finish: cutting it off would
+// be an error that the service did not make.
+func (l *load) loop(ctx context.Context, until time.Time, base string, r *result) error {
+	c := &client{base: base}
+	defer c.close()
+	request := c.post("/api/v1/mcp/manifest-scan", l.key, l.body)
 	for ctx.Err() == nil {
-		// The last request of a run is let finish: cutting it off would be an error that
-		// the service did not make.
-		request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, base+"/api/v1/mcp/manifest-scan", bytes.NewReader(l.body))
-		if err != nil {
-			return err
-		}
-		request.Header.Set("X-API-Key", l.key)
-		request.Header.Set("Content-Type", "application/json")
 		start := time.Now()
-		response, err := client.Do(request)
+		if !start.Before(until) {
+			break
+		}
+		status, err := c.do(request)
 		if err != nil {
 			return fmt.Errorf("send a list: %w", err)
 		}
-		answer, err := io.ReadAll(response.Body)
-		if err := errors.Join(err, response.Body.Close()); err != nil {
-			return fmt.Errorf("read an answer: %w", err)
-		}
-		if response.StatusCode != http.StatusOK {
+		if status != 200 {
 			r.others++
-			r.example = fmt.Sprintf("%d %s", response.StatusCode, answer)
+			r.example = fmt.Sprint("status ", status)
 			continue
 		}
 		r.answers = append(r.answers, time.Since(start))
@@ -100,8 +88,7 @@ func (r *result) add(other *result) *result {
 // rate gives the scans answered a second.
 func (r *result) rate() float64 { return float64(len(r.answers)) / r.took.Seconds() }
 
-// quantile gives in milliseconds what a part of the answers took at most.
-func (r *result) quantile(part float64) float64 {
-	i := min(int(part*float64(len(r.answers))), len(r.answers)-1)
-	return float64(r.answers[i].Microseconds()) / 1000
+// quantile gives what a part of the answers took at most.
+func (r *result) quantile(part float64) time.Duration {
+	return r.answers[min(int(part*float64(len(r.answers))), len(r.answers)-1)]
 }

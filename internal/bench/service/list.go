@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"encoding/json"
@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// typical makes up a request body that reads like the list of a usual server: so many
+// Typical makes up a request body that reads like the list of a usual server: so many
 // tools, about size bytes altogether. It is the same in every run.
-func typical(tools, size int) []byte {
+func Typical(tools, size int) []byte {
 	rng := rand.New(rand.NewPCG(7, 11))
 	pick := func(words []string) string { return words[rng.IntN(len(words))] }
 	var list []any
