@@ -34,10 +34,9 @@ test-real: build ## real MCP servers from npm, and the official conformance suit
 check: ## what a change must pass before it is sent
 	./scripts/check.sh
 
-bench: build ## the figures of docs/performance.md, as ratios in one run
-	go run ./internal/bench -check
-	cd scan && GOMAXPROCS=1 go test -run xxx -bench 'ScanReal|ScanCorpus|HostileList' -benchtime 300ms .
-	go run ./internal/bench/load -binary $(CURDIR)/$(BIN)
+bench: build ## measure everything that is promised; writes docs/performance.md
+	url="$${TOOLMARK_TEST_POSTGRES:-$$(./scripts/postgres.sh start)}"; \
+	  TOOLMARK_SHARED="$(SHARED)" TOOLMARK_TEST_POSTGRES="$$url" go run ./internal/bench -check -write docs/performance.md
 
 eval: ## detection on ../shared/corpus; writes docs/detection.md
 	go run ./internal/eval -shared $(SHARED)

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
@@ -35,5 +38,54 @@ func TestBeside(t *testing.T) {
 	}
 	if rows := strings.Count(out.String(), "\n|"); rows != 5 || ratio <= 0 {
 		t.Errorf("ratio %f, %d rows in\n%s", ratio, rows, &out)
+	}
+}
+
+func TestParseBench(t *testing.T) {
+	r := parseBench(`goos: linux
+BenchmarkTypical/made-up/all 	 100	 2000000 ns/op	 3.55 MB/s	 1.459 cpu-ms/op
+BenchmarkTypical/made-up/all 	 120	 1900000 ns/op	 4.55 MB/s	 1.5 cpu-ms/op
+PASS
+`)
+	for unit, want := range map[string]float64{"ns/op": 1.9e6, "MB/s": 4.55, "cpu-ms/op": 1.459} {
+		if got, ok := r.get("Typical/made-up/all", unit); !ok || got != want {
+			t.Errorf("%s: %v, want %v", unit, got, want)
+		}
+	}
+	if _, ok := r.get("Typical/none", "ns/op"); ok {
+		t.Error("a figure of a benchmark that did not run")
+	}
+}
+
+// TestPage: a figure that misses its aim, one that cannot be had and one that fails.
+func TestPage(t *testing.T) {
+	var page strings.Builder
+	missed, err := write(t.Context(), &bench{progress: io.Discard}, []section{
+		{"a", "First", func(_ context.Context, _ *bench, s *sheet) error {
+			s.figures("run it", below("quick", 2, 3, "ms"), above("often", 7, 10, "×"), plain("some", 1.234, "MB"))
+			return nil
+		}},
+		{"b", "Second", func(context.Context, *bench, *sheet) error { return notHere("there is no %s", "Node") }},
+	}, &page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"## First", "| quick | 2 ms | at most 3 ms | met |", "| often | 7× | at least 10× | not met |", "| some | 1.23 MB |  |  |", "`run it`",
+		"## Second", "Not measured here: there is no Node.",
+	} {
+		if !strings.Contains(page.String(), part) {
+			t.Errorf("no %q in\n%s", part, &page)
+		}
+	}
+	if len(missed) != 1 || !strings.Contains(missed[0], "often") {
+		t.Errorf("%q", missed)
+	}
+	broken := []section{{"c", "Third", func(context.Context, *bench, *sheet) error { return errors.New("broken") }}}
+	if _, err := write(t.Context(), &bench{progress: io.Discard}, broken, io.Discard); err == nil || !strings.Contains(err.Error(), "Third: broken") {
+		t.Errorf("%v", err)
+	}
+	if _, err := choose(sections, "pins,none"); err == nil {
+		t.Error("a section that is not there was chosen")
 	}
 }
