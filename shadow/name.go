@@ -31,6 +31,7 @@ type Names struct {
 	near     map[string][]int // nearKeys → others
 	server   map[string]bool  // normalised names of the other servers
 	slips    map[slipKey]int  // words that were looked for before → others, -1 for none
+	clean    map[string]bool  // sentences in which nothing was found before
 }
 
 type other struct {
@@ -44,7 +45,7 @@ func NewNames(tools []toolmark.Tool, others []toolmark.OtherServer) *Names {
 	n := &Names{
 		own: make(map[string]bool, len(tools)), tools: tools,
 		byNorm: map[string][]int{}, bySkel: map[string][]int{}, byLength: map[int][]int{}, near: map[string][]int{},
-		server: map[string]bool{}, slips: map[slipKey]int{},
+		server: map[string]bool{}, slips: map[slipKey]int{}, clean: map[string]bool{},
 	}
 	for i := range tools {
 		n.own[textcheck.NormalName(tools[i].Name)] = true

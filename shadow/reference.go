@@ -204,8 +204,8 @@ func (n *Names) references(text string) []reference {
 		} else {
 			found = l.in(strings.ToLower(sentence))
 		}
-		if !n.mayRefer(sentence, &found) {
-			continue
+		if !n.mayRefer(sentence, &found) || n.clean[sentence] {
+			continue // the views of a text share most of their sentences
 		}
 		var marked string
 		var mentions []mention
@@ -215,9 +215,12 @@ func (n *Names) references(text string) []reference {
 		if len(mentions) == 0 {
 			if at := l.collectively(sentence, &found); at != nil {
 				list = append(list, reference{tool: toolmark.WholeList, alters: true, start: s.start + at[0], end: s.start + at[1]})
+			} else {
+				n.clean[sentence] = true
 			}
 			continue
 		}
+		matched := false
 		first := 0 // number of the window's first mention
 		for _, w := range windows(marked) {
 			part := marked[w.start:w.end]
@@ -232,6 +235,7 @@ func (n *Names) references(text string) []reference {
 					continue
 				}
 				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
+					matched = true
 					// The last mark of a match is the tool; one before it its server.
 					m := &mentions[first+strings.Count(part[:at[1]], markForeign)-1]
 					if sw.known && !m.known || sw.called && !m.known && !m.called || !sw.alters && m.has(list) {
@@ -241,6 +245,9 @@ func (n *Names) references(text string) []reference {
 				}
 			}
 			first += count
+		}
+		if !matched {
+			n.clean[sentence] = true
 		}
 	}
 	return list

@@ -1,5 +1,7 @@
 package atr
 
+import "strings"
+
 // Sifting tells, for nearly every pattern and most tools, that it matches no text of the
 // tool and not all of them joined, by looking at the joined text once. What it leaves is
 // tried as if it had not been done.
@@ -13,22 +15,34 @@ package atr
 // are some, and lookarounds as holding everywhere. A match in the joined text as it is
 // passes for the same reasons.
 //
-// Forms: where the joined text is its own normal form, each text is. Where it is not,
-// nothing is sifted.
+// Forms: normalising goes piece by piece between line feeds, so the normal form of the
+// joined text is that of the texts, joined. The exception is folding, which one character
+// brings about for all others; where it could make a difference nothing is sifted. The
+// normal form and, where it is another, the text as it is are both looked at.
 
 // sift marks the patterns that may match, and reports whether there are any. m.sifted
 // says whether it was done.
 func (m *matcher) sift(joined string) bool {
-	if _, changed := normalized(joined); changed {
+	normal, changed := normalized(joined)
+	if changed && strings.ContainsAny(composed(joined), foldsAlone) {
 		return true
 	}
 	m.sifted = true
-	m.form.set(joined, false)
+	any := m.siftText(normal)
+	if changed {
+		any = m.siftText(joined) || any
+	}
+	return any
+}
+
+// siftText sifts one form of the joined text.
+func (m *matcher) siftText(s string) (any bool) {
+	m.form.set(s, false)
 	if !m.form.wide {
 		return m.siftForm(func(*pattern) bool { return true })
 	}
-	any := m.siftForm(func(p *pattern) bool { return !p.unicode })
-	m.form.set(joined, true)
+	any = m.siftForm(func(p *pattern) bool { return !p.unicode })
+	m.form.set(s, true)
 	return m.siftForm(func(p *pattern) bool { return p.unicode }) || any
 }
 
@@ -43,7 +57,7 @@ func (m *matcher) siftForm(wanted func(*pattern) bool) (any bool) {
 			any = true // nothing is known
 			return
 		}
-		if p.other && len(m.form.values) == 0 || !wanted(p) {
+		if m.left[n] == m.calls || p.other && len(m.form.values) == 0 || !wanted(p) {
 			return
 		}
 		for i := range p.needs {
