@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // ErrMissing is that the pack is not in the cache, or not whole: every error of [Open]
@@ -47,7 +48,11 @@ func packagePath(dir string, lock Lock) string {
 	return filepath.Join(dir, lock.folder(), "package.tgz")
 }
 
-func indexPath(dir string, lock Lock) string { return filepath.Join(dir, lock.folder(), "index") }
+// indexPath is another for each format, so that builds of two of them do not take turns
+// in making it.
+func indexPath(dir string, lock Lock) string {
+	return filepath.Join(dir, lock.folder(), strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(indexHead), "toolmark atr "), " ", "-"))
+}
 
 // Open reads the pinned pack from a cache directory; "" is DefaultCacheDir. It touches
 // no network. Where the pack is not there or damaged, the error is a *MissingError.

@@ -109,7 +109,7 @@ func (c *compiler) pattern(source string, branch int, root *node, suppress, back
 	}
 	p := &pattern{
 		source: source, branch: int32(branch), unicode: hasUnicodeFlag(source), suppress: suppress, backrefs: backrefs,
-		other: needsOther(root), width: int32(root.width()), sight: int32(root.sight()),
+		other: needsOther(root), width: root.span(), sight: int32(root.sight()),
 	}
 	if backrefs {
 		if _, err := backtracking(p); err != nil {
@@ -201,12 +201,12 @@ func (c *compiler) choose(rules []*ruleFile) {
 	for i, needs := range c.needs {
 		count := func(n need) int { return len(found.ends(all[strings.Join(n.texts, "\x00")])) }
 		slices.SortStableFunc(needs, func(a, b need) int { return count(a) - count(b) })
-		bound := slices.IndexFunc(needs, func(n need) bool { return n.before >= 0 })
+		bound := slices.IndexFunc(needs, func(n need) bool { return n.before.bounded() })
 		for k, n := range needs {
 			// One that is rare is enough to find the pattern; one with a bound says
 			// where to look; more are kept while what there is still hits often.
 			if k == 0 || count(n) <= tooOften && (k == bound || k < maxNeeds && count(needs[k-1]) > oftenHit) {
-				c.pack.patterns[i].needs = append(c.pack.patterns[i].needs, patternNeed{c.set(n.texts), int32(n.before)})
+				c.pack.patterns[i].needs = append(c.pack.patterns[i].needs, patternNeed{c.set(n.texts), n.before})
 			}
 		}
 	}

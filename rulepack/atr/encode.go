@@ -12,7 +12,7 @@ import (
 // SHA-256 of all that follows, then numbers as unsigned varints (-1 is 0, 0 is 1, …
 // where a number may be negative) and strings with their length before them. It is
 // made from a package that was verified, for the build that reads it.
-const indexHead = "toolmark atr index 8\n"
+const indexHead = "toolmark atr index 9\n"
 
 // errDamaged is an index that does not hash to what it says, or is of another format.
 var errDamaged = errors.New("damaged, or made by another version of toolmark")
@@ -21,6 +21,11 @@ type writer struct{ b []byte }
 
 func (w *writer) number(n int)  { w.b = binary.AppendUvarint(w.b, uint64(n+1)) }
 func (w *writer) text(s string) { w.number(len(s)); w.b = append(w.b, s...) }
+func (w *writer) span(a span) {
+	for _, n := range []int32{a.fixed, a.spaces, a.words} {
+		w.number(int(n))
+	}
+}
 func (w *writer) flag(list ...bool) {
 	n := 0
 	for i, set := range list {
@@ -63,14 +68,14 @@ func (p *Pack) encode() []byte {
 		w.text(pat.source)
 		w.number(int(pat.branch))
 		w.flag(pat.unicode, pat.suppress, pat.backrefs, pat.other)
-		w.number(int(pat.width))
+		w.span(pat.width)
 		w.number(int(pat.sight))
 		w.masks(pat.must)
 		w.masks(pat.head)
 		w.number(len(pat.needs))
 		for _, n := range pat.needs {
 			w.number(int(n.set))
-			w.number(int(n.before))
+			w.span(n.before)
 		}
 	}
 	w.number(p.sets)
@@ -159,6 +164,8 @@ func (r *reader) masks() []mask {
 	return list
 }
 
+func (r *reader) span() span { return span{int32(r.number()), int32(r.number()), int32(r.number())} }
+
 func decodePack(data []byte) (*Pack, error) {
 	body, ok := bytes.CutPrefix(data, []byte(indexHead))
 	if !ok || len(body) < sha256.Size {
@@ -190,11 +197,11 @@ func decodePack(data []byte) (*Pack, error) {
 		pat.source = r.text()
 		pat.branch = int32(r.number())
 		r.flag(&pat.unicode, &pat.suppress, &pat.backrefs, &pat.other)
-		pat.width, pat.sight = int32(r.number()), int32(r.number())
+		pat.width, pat.sight = r.span(), int32(r.number())
 		pat.must, pat.head = r.masks(), r.masks()
 		pat.needs = make([]patternNeed, r.count())
 		for j := range pat.needs {
-			pat.needs[j] = patternNeed{int32(r.number()), int32(r.number())}
+			pat.needs[j] = patternNeed{int32(r.number()), r.span()}
 		}
 	}
 	p.sets = r.count()

@@ -35,6 +35,9 @@ type form struct {
 	normal     bool   // normalised
 	changed    bool   // and that is not the text itself
 	loaded     bool
+	counted    bool // what follows is
+	spaces     int  // longest row of white space
+	words      int  // longest row of word characters
 }
 
 func (f *form) length() int { return len(f.lower) }
@@ -50,7 +53,7 @@ func (f *form) set(s string, codePoints bool) {
 
 func (f *form) clear(codePoints bool) {
 	f.lower, f.folded, f.values, f.spelt = f.lower[:0], f.folded[:0], f.values[:0], f.spelt[:0]
-	f.codePoints, f.wide, f.loaded = codePoints, false, false
+	f.codePoints, f.wide, f.loaded, f.counted = codePoints, false, false, false
 	f.has, f.first = mask{}, mask{}
 }
 
@@ -121,6 +124,46 @@ func (f *form) finish() {
 var asciiLowered = func() (table [utf8.RuneSelf]byte) {
 	for i := range table {
 		table[i] = asciiLower(byte(i))
+	}
+	return table
+}()
+
+// rows gives the lengths of the longest rows of white space and of word characters.
+func (f *form) rows() (spaces, words int) {
+	if f.counted {
+		return f.spaces, f.words
+	}
+	f.counted, f.spaces, f.words = true, 0, 0
+	for i, c := range f.lower {
+		space, word := false, false
+		if c < 0x80 {
+			space, word = asciiKinds[c]&1 != 0, asciiKinds[c]&2 != 0
+		} else {
+			space, word = isSpace(f.values[i]), isWord(f.values[i])
+		}
+		if !space {
+			spaces = 0
+		} else if spaces++; spaces > f.spaces {
+			f.spaces = spaces
+		}
+		if !word {
+			words = 0
+		} else if words++; words > f.words {
+			f.words = words
+		}
+	}
+	return f.spaces, f.words
+}
+
+// asciiKinds has bit 0 for white space, bit 1 for word characters.
+var asciiKinds = func() (table [utf8.RuneSelf]byte) {
+	for i := range table {
+		if isSpace(rune(i)) {
+			table[i] |= 1
+		}
+		if isWord(rune(i)) {
+			table[i] |= 2
+		}
 	}
 	return table
 }()

@@ -15,7 +15,7 @@ import (
 // need is one of a few texts that each match holds.
 type need struct {
 	texts  []string
-	before int // characters from the beginning of a match to the end of the text; -1: no bound
+	before span // from the beginning of a match to the end of the text
 }
 
 const (
@@ -30,13 +30,9 @@ const (
 func needsOf(n *node) []need {
 	for _, l := range []lister{{4}, {3}} {
 		var list []need
-		before := 0
+		var before span
 		for _, f := range l.factors(n) {
-			if before >= 0 && f.width >= 0 {
-				before = bounded(before + f.width)
-			} else {
-				before = -1
-			}
+			before = before.plus(f.width)
 			if l.useful(f.texts) {
 				list = append(list, need{f.texts, before})
 			}
@@ -54,20 +50,20 @@ type lister struct{ least int }
 // factor is a stretch of a concatenation.
 type factor struct {
 	texts []string // one of them is in it; nil: not known
-	width int
+	width span
 }
 
 // factors takes an expression apart. Neighbours whose texts are all known are joined
 // while there are few.
 func (l lister) factors(n *node) []factor {
 	if n.op != opConcat {
-		return []factor{{l.choice(n), n.width()}}
+		return []factor{{l.choice(n), n.span()}}
 	}
 	var list []factor
 	texts, width := []string{""}, 0
 	flush := func() {
 		if width > 0 {
-			list = append(list, factor{texts, width})
+			list = append(list, factor{texts, span{fixed: int32(width)}})
 		}
 		texts, width = []string{""}, 0
 	}
@@ -80,7 +76,7 @@ func (l lister) factors(n *node) []factor {
 				if more := firsts(n.sub[i:]); more != nil && len(more)*len(texts) <= maxGrown {
 					texts = product(texts, more)
 					width++
-					list = append(list, factor{texts, width})
+					list = append(list, factor{texts, span{fixed: int32(width)}})
 					texts, width = []string{""}, -1
 				}
 			}
@@ -90,7 +86,7 @@ func (l lister) factors(n *node) []factor {
 			} else {
 				flush()
 			}
-			list = append(list, factor{l.choice(sub), w})
+			list = append(list, factor{l.choice(sub), sub.span()})
 			continue
 		case len(set)*len(texts) > maxTexts:
 			flush()

@@ -82,7 +82,7 @@ type pattern struct {
 	needs    []patternNeed // the rarest first
 	must     []mask        // sets of characters of which each match holds one
 	head     []mask        // none, or the set in which a text's first character must be
-	width    int32
+	width    span
 	sight    int32
 
 	once sync.Once
@@ -100,7 +100,7 @@ type trigger struct {
 
 type patternNeed struct {
 	set    int32
-	before int32
+	before span
 }
 
 // link makes what is found from the rules and patterns.

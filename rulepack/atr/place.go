@@ -109,12 +109,15 @@ func (m *matcher) loaded() *machine {
 	return &m.machine
 }
 
+// shortText is the most words of a text in which all ranges are tried in one go.
+const shortText = 24
+
 // together gives the first of some ranges, with those so near to it that they are
 // tried in one go; all of them where a match may go on to the end of the text.
 func (m *machine) together(p *pattern, ranges [][2]int) (s marks, tried [][2]int) {
 	s = m.get()
 	n := 0
-	for n == 0 || n < len(ranges) && (p.width < 0 || ranges[n][0] < s.hi<<6+256) {
+	for n == 0 || n < len(ranges) && (!p.width.bounded() || m.words <= shortText || ranges[n][0] < s.hi<<6+256) {
 		s.set(ranges[n][0], ranges[n][1])
 		n++
 	}
@@ -166,7 +169,7 @@ func (m *matcher) places(p *pattern) [][2]int {
 	length := m.form.length()
 	best := -1
 	for i := range p.needs {
-		if p.needs[i].before >= 0 && (best < 0 || len(m.hits.ends(p.needs[i].set)) < len(m.hits.ends(p.needs[best].set))) {
+		if p.needs[i].before.bounded() && (best < 0 || len(m.hits.ends(p.needs[i].set)) < len(m.hits.ends(p.needs[best].set))) {
 			best = i
 		}
 	}
@@ -178,7 +181,7 @@ func (m *matcher) places(p *pattern) [][2]int {
 		}
 		m.ranges = append(m.ranges, [2]int{0, until})
 	} else {
-		ends, before := m.hits.ends(p.needs[best].set), int(p.needs[best].before)
+		ends, before := m.hits.ends(p.needs[best].set), p.needs[best].before.in(&m.form)
 		for _, e := range ends {
 			from := max(int(e)-before, 0)
 			if !m.company(p, best, from, int(e)) {
@@ -191,12 +194,12 @@ func (m *matcher) places(p *pattern) [][2]int {
 			m.ranges = append(m.ranges, [2]int{from, int(e)})
 		}
 	}
-	if !m.joined || m.whole || p.suppress || p.backrefs || p.width < 0 || p.sight < 0 {
+	if !m.joined || m.whole || p.suppress || p.backrefs || !p.width.bounded() || p.sight < 0 {
 		return m.ranges
 	}
 	// Where texts meet only.
 	m.stretch = m.stretch[:0]
-	reach, sight := int(p.width+p.sight)+1, int(p.sight)+1
+	reach, sight := p.width.in(&m.form)+int(p.sight)+1, int(p.sight)+1
 	next := 0
 	for _, at := range m.meets {
 		from, to := max(at-reach, 0), min(at+sight, length)
@@ -219,8 +222,8 @@ func (m *matcher) places(p *pattern) [][2]int {
 // that begins at from or later and holds the hit that ends at end.
 func (m *matcher) company(p *pattern, best, from, end int) bool {
 	until := m.form.length()
-	if p.width >= 0 {
-		until = min(until, end+int(p.width))
+	if width := p.width.in(&m.form); width >= 0 {
+		until = min(until, end+width)
 	}
 	for i := range p.needs {
 		if i == best {
