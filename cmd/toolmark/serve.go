@@ -159,7 +159,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	p.env.serving()
+	p.env.steady()
 
 	db, err := store.Open(ctx, f.database, p.env.getenv)
 	if err != nil {
