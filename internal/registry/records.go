@@ -55,13 +55,11 @@ type Histories interface {
 	Deeds(ctx context.Context, server, after string, limit int) ([]DeedRecord, error)
 }
 
-// Outbox holds events until they were passed on. An event is stored with the change it
-// tells of, so that there is one for each change, whatever dies in between.
+// Outbox holds events until deliveries were made of them. An event is stored with the
+// change it tells of, so that there is one for each change, whatever dies in between.
 type Outbox interface {
 	// PendingEvents gives up to limit events that were not passed on, the oldest first.
 	PendingEvents(ctx context.Context, limit int) ([]Event, error)
-	// EventsDone marks events as passed on.
-	EventsDone(ctx context.Context, ids []string, at time.Time) error
 }
 
 // ServerRecord is a server as it is stored.

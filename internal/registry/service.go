@@ -55,10 +55,15 @@ type Config struct {
 	Probe Prober
 	// Secrets seal headers; nil refuses them.
 	Secrets *secret.Ring
+	// PlainWebhooks lets webhooks have addresses that begin with http://.
+	PlainWebhooks bool
 	// AllowCommands lets servers be registered that are commands on this machine.
 	AllowCommands bool
 	// Watched says that servers are probed by themselves, here or elsewhere.
 	Watched bool
+	// Announces is told, after each reading that was recorded of a server with a URL,
+	// whether the server says that it tells of changes. It must not block.
+	Announces func(id string, does bool)
 	// Interval is the time between two probes of a server that has none of its own;
 	// default 15 minutes. MinInterval is the least one that may be asked for; default a
 	// minute.

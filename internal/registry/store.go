@@ -30,6 +30,7 @@ type Store interface {
 	Snapshots
 	Histories
 	Outbox
+	Webhooks
 	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 	// Close ends all connections. Later calls, and a second Close, do no harm.

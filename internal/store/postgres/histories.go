@@ -107,11 +107,3 @@ func (s *Store) PendingEvents(ctx context.Context, limit int) ([]registry.Event,
 	}
 	return events, nil
 }
-
-// EventsDone marks events as passed on.
-func (s *Store) EventsDone(ctx context.Context, ids []string, at time.Time) error {
-	if _, err := s.pool.Exec(ctx, "UPDATE events SET done_at = coalesce(done_at, $1) WHERE id = ANY ($2)", at, some(ids)); err != nil {
-		return fmt.Errorf("mark events: %w", err)
-	}
-	return nil
-}

@@ -121,15 +121,3 @@ func (s *Store) PendingEvents(ctx context.Context, limit int) (events []registry
 	}
 	return events, nil
 }
-
-// EventsDone marks events as passed on.
-func (s *Store) EventsDone(ctx context.Context, ids []string, at time.Time) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
-		for _, id := range ids {
-			if _, err := tx.ExecContext(ctx, "UPDATE events SET done_at = coalesce(done_at, ?) WHERE id = ?", micros(at), id); err != nil {
-				return fmt.Errorf("mark an event: %w", err)
-			}
-		}
-		return nil
-	})
-}

@@ -179,10 +179,11 @@ func outbox(t *testing.T, open Opener) {
 	}
 	check(all, 10)
 	check(all[:2], 2)
-	if err := other.EventsDone(t.Context(), []string{"evt_0", "evt_2", "evt_none"}, epoch); err != nil {
-		t.Fatal(err)
+	// Without a webhook that wants them they are done as well.
+	if got := claim(t, s, epoch.Add(time.Minute), nil); len(got) != 0 {
+		t.Errorf("deliveries without webhooks: %q", got)
 	}
-	check([]registry.Event{all[1], all[3]}, 10)
+	check(nil, 10)
 }
 
 func deleteServer(t *testing.T, open Opener) {

@@ -47,6 +47,9 @@ func Run(t *testing.T, fresh func(tb testing.TB) Opener) {
 		{"RunsOfProbes", probeRuns},
 		{"Outbox", outbox},
 		{"DeleteServer", deleteServer},
+		{"WebhooksComeBackAsTheyWere", webhooksComeBack},
+		{"Deliveries", deliveries},
+		{"DeliveriesClaimedOnce", claimedOnce},
 		{"OpenAtOnce", openAtOnce},
 		{"Closed", closed},
 	} {

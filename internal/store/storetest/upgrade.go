@@ -61,6 +61,9 @@ func Upgrades(t *testing.T, migrations fs.FS, fresh func(tb testing.TB) Raw) {
 				if version >= 2 {
 					oldServers(t, s)
 				}
+				if version >= 3 {
+					oldWebhooks(t, s)
+				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
