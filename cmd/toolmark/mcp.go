@@ -60,11 +60,11 @@ func (p *program) mcp(ctx context.Context, f *mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg, closeProber, err := p.registryConfig(&f.registry)
+	cfg, prober, err := p.registryConfig(&f.registry)
 	if err != nil {
 		return err
 	}
-	defer closeProber()
+	defer prober.Close()
 	log, err := p.logger("text")
 	if err != nil {
 		return err

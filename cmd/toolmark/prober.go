@@ -30,15 +30,21 @@ func newProber(allowNet []string, now func() time.Time) (*prober, error) {
 
 // Probe reads one server. Its time is the context's.
 func (p *prober) Probe(ctx context.Context, t registry.Target) (*toolmark.Snapshot, error) {
+	src, opts := p.source(t)
+	return probe.Probe(ctx, src, opts)
+}
+
+// source gives a target as package probe takes it.
+func (p *prober) source(t registry.Target) (probe.Source, probe.Options) {
 	src := probe.Source{URL: t.URL, Command: t.Command, Header: http.Header{}}
 	for _, h := range t.Headers {
 		src.Header.Add(h.Name, h.Value)
 	}
-	return probe.Probe(ctx, src, probe.Options{
+	return src, probe.Options{
 		// The probe counts bytes itself, and the context has the time.
 		Client:        p.guard.Client(outward.Limits{Timeout: -1, MaxBytes: -1}),
 		ClientVersion: version(), Now: p.now,
-	})
+	}
 }
 
 // Close ends the connections that are open and unused.

@@ -30,8 +30,8 @@ func (f *registryFlags) add(flags *pflag.FlagSet) {
 // maxSecretFile is the longest file of keys.
 const maxSecretFile = 16 << 10
 
-// registryConfig gives what the flags say of the registry. Call closing at the end.
-func (p *program) registryConfig(f *registryFlags) (cfg registry.Config, closing func(), err error) {
+// registryConfig gives what the flags say of the registry. Close the prober at the end.
+func (p *program) registryConfig(f *registryFlags) (cfg registry.Config, prober *prober, err error) {
 	if f.interval != 0 && (f.interval < time.Second || f.interval > registry.MaxInterval) {
 		return cfg, nil, usage("--interval is %s to %s", time.Second, registry.MaxInterval)
 	}
@@ -39,14 +39,13 @@ func (p *program) registryConfig(f *registryFlags) (cfg registry.Config, closing
 	if err != nil {
 		return cfg, nil, err
 	}
-	prober, err := newProber(f.allowNet, p.env.now)
-	if err != nil {
+	if prober, err = newProber(f.allowNet, p.env.now); err != nil {
 		return cfg, nil, err
 	}
 	return registry.Config{
 		Now: p.env.now, Random: rand.Reader, Probe: prober, Secrets: ring, AllowCommands: f.allowCommands,
 		Interval: f.interval, MinInterval: min(time.Minute, max(f.interval, time.Second)),
-	}, prober.Close, nil
+	}, prober, nil
 }
 
 // secrets reads the operator's keys; nil where there are none.

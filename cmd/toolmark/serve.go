@@ -21,6 +21,7 @@ import (
 	"github.com/toolmark/toolmark/internal/mcpserver"
 	"github.com/toolmark/toolmark/internal/registry"
 	"github.com/toolmark/toolmark/internal/store"
+	"github.com/toolmark/toolmark/internal/watch"
 	"github.com/toolmark/toolmark/scan"
 )
 
@@ -87,6 +88,7 @@ way finish.`,
 	flags.BoolVar(&f.watch.on, "watch", true, "probe registered servers by themselves, each at its interval")
 	flags.DurationVar(&f.registry.interval, "interval", 15*time.Minute, "time between two probes of a registered server that has none of its own")
 	flags.IntVar(&f.watch.workers, "watch-workers", 100, "registered servers that are read at once")
+	flags.IntVar(&f.watch.connections, "watch-connections", 100, "connections held to servers that announce changes; 0 holds none")
 	flags.IntVar(&f.watch.perHost, "watch-per-host", 4, "how many of them may be at one host; 0 is no limit")
 	flags.StringVar(&f.countryDB, "country-db", "", "MMDB file that gives addresses countries, for access lists")
 	flags.StringVar(&f.rules, "rules", "", "folder of rules of your own, used beside the built-in ones")
@@ -166,12 +168,15 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	cfg, closeProber, err := p.registryConfig(&f.registry)
+	cfg, prober, err := p.registryConfig(&f.registry)
 	if err != nil {
 		return err
 	}
-	defer closeProber()
+	defer prober.Close()
 	cfg.Store, cfg.Logger, cfg.Scanner, cfg.Watched = db, log, scanner, f.watch.on
+	hold := watch.NewHolder(prober, f.watch.connections, log)
+	defer hold.Close()
+	cfg.Announces = hold.Set
 	cfg.AllowSignup, cfg.SignupCredits = f.allowSignup, f.signupCredits
 	service, err := registry.New(cfg)
 	if err != nil {
@@ -191,7 +196,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	stopWatch, err := p.startWatch(ctx, f.watch, f.registry.interval, db, service, log)
+	stopWatch, err := p.startWatch(ctx, f.watch, f.registry.interval, db, service, hold, log)
 	if err != nil {
 		return err
 	}

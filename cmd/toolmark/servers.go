@@ -68,11 +68,11 @@ func (p *program) actor(f *serversFlags) registry.Caller {
 func (p *program) withRegistry(ctx context.Context, f *serversFlags, reads *registryFlags, do func(*registry.Service, registry.Caller) error) (err error) {
 	cfg := registry.Config{Now: p.env.now}
 	if reads != nil {
-		var closing func()
-		if cfg, closing, err = p.registryConfig(reads); err != nil {
+		var prober *prober
+		if cfg, prober, err = p.registryConfig(reads); err != nil {
 			return err
 		}
-		defer closing()
+		defer prober.Close()
 	}
 	rules, err := p.loadRuleBase("")
 	if err != nil {

@@ -26,6 +26,9 @@ func (s *Service) record(ctx context.Context, r *ServerRecord, got *reading) err
 			return err
 		}
 		if err = s.cfg.Store.ChangeServer(ctx, *change); err == nil {
+			if s.cfg.Announces != nil && got.manifest != nil && r.URL != "" {
+				s.cfg.Announces(r.ID, announces(got.manifest))
+			}
 			return nil
 		}
 		if !errors.Is(err, ErrConflict) {
@@ -36,6 +39,34 @@ func (s *Service) record(ctx context.Context, r *ServerRecord, got *reading) err
 		}
 	}
 	return fmt.Errorf("%w: the record of the server keeps changing", ErrBusy)
+}
+
+// announces reports whether a server says that it tells of changes of its tools (MCP,
+// tools.listChanged).
+func announces(m *toolmark.Manifest) bool {
+	return m.Capabilities != nil && m.Capabilities.Get("tools").Get("listChanged").Kind == toolmark.KindTrue
+}
+
+// Observe records what a server sent on a connection that is held open. Other than a
+// probe it does not reserve the server: a probe that runs beside it is judged after it,
+// or before.
+func (s *Service) Observe(ctx context.Context, id string, snap *toolmark.Snapshot) error {
+	got := s.readingOf(snap)
+	got.held = true
+	r, err := s.server(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.record(ctx, r, got)
+}
+
+// Target gives a registered server as a Prober needs it, with what is sent to it.
+func (s *Service) Target(ctx context.Context, id string) (Target, error) {
+	r, err := s.server(ctx, id)
+	if err != nil {
+		return Target{}, err
+	}
+	return s.target(r)
 }
 
 // server reads a server's record.
@@ -53,7 +84,7 @@ func (s *Service) server(ctx context.Context, id string) (*ServerRecord, error) 
 // judge says what a probe makes of a server. Nothing here changes a baseline: only a
 // person does that.
 func (s *Service) judge(ctx context.Context, r *ServerRecord, got *reading) (*ServerChange, error) {
-	c := &ServerChange{ID: r.ID, Revision: r.Revision, Status: r.ServerStatus, Release: true}
+	c := &ServerChange{ID: r.ID, Revision: r.Revision, Status: r.ServerStatus, Release: !got.held}
 	if got.at.Before(r.ProbedAt) { // a later probe was stored first
 		return c, nil
 	}

@@ -26,6 +26,8 @@ type reading struct {
 	manifest *toolmark.Manifest
 	content  []byte // the document without its source and time
 	why      *Why   // nil where something was read
+	// held: it was read on an open connection, for which the server is not reserved.
+	held bool
 }
 
 // probe reads a server. A server that cannot be read is no error; an error is a fault of
@@ -48,19 +50,25 @@ func (s *Service) readNow(ctx context.Context, t Target) (*reading, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read a server: %w", ctx.Err()) // ours, and nothing is known of the server
 	}
-	r := &reading{at: stored(s.cfg.Now())}
 	if err != nil {
+		r := &reading{at: stored(s.cfg.Now())}
 		if r.why = whyOf(err, t); r.why == nil {
 			return nil, fmt.Errorf("read a server: %w", err)
 		}
 		return r, nil
 	}
+	return s.readingOf(snap), nil
+}
+
+// readingOf gives a snapshot that was read just now its form.
+func (s *Service) readingOf(snap *toolmark.Snapshot) *reading {
+	r := &reading{at: stored(s.cfg.Now())}
 	if len(snap.Bytes) > MaxContent {
 		r.why = &Why{Code: toolmark.ErrTooLarge, Message: toolmark.Text(fmt.Sprintf("what it declares has %d bytes; the registry keeps at most %d", len(snap.Bytes), MaxContent))}
-		return r, nil
+		return r
 	}
 	r.manifest, r.content = snap.Manifest, strip(snap)
-	return r, nil
+	return r
 }
 
 // MaxContent is the most bytes of one snapshot.

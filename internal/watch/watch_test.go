@@ -65,7 +65,14 @@ func (c *counter) Probe(ctx context.Context, t registry.Target) (*toolmark.Snaps
 	if list == "down" {
 		return nil, &toolmark.Error{Code: toolmark.ErrCannotConnect, Message: "connection refused"}
 	}
-	doc := []byte(fmt.Sprintf(`{"toolmarkSnapshot":1,"tools":[{"name":"t","description":%q}]}`, list))
+	return read(list)
+}
+
+// read gives a snapshot of a server with one tool; a description with "announced" in it
+// is that of a server which declares listChanged.
+func read(list string) (*toolmark.Snapshot, error) {
+	doc := []byte(fmt.Sprintf(`{"toolmarkSnapshot":1,"capabilities":{"tools":{"listChanged":%v}},"tools":[{"name":"t","description":%q}]}`,
+		strings.Contains(list, "announced"), list))
 	tree, err := canonjson.Parse(doc, canonjson.Options{})
 	if err != nil {
 		return nil, err
@@ -108,7 +115,7 @@ func (c *counter) peaks() (one, all int) {
 	return c.most, c.atHost
 }
 
-func service(tb testing.TB, store registry.Store, prober registry.Prober, interval time.Duration) *registry.Service {
+func service(tb testing.TB, store registry.Store, prober registry.Prober, interval time.Duration, change ...func(*registry.Config)) *registry.Service {
 	tb.Helper()
 	rules, err := rulepack.Builtin()
 	if err != nil {
@@ -118,7 +125,11 @@ func service(tb testing.TB, store registry.Store, prober registry.Prober, interv
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := registry.New(registry.Config{Store: store, Probe: prober, Scanner: scanner, Interval: interval, Watched: true, MaxProbes: 1000, Fresh: time.Nanosecond})
+	cfg := registry.Config{Store: store, Probe: prober, Scanner: scanner, Interval: interval, Watched: true, MaxProbes: 1000, Fresh: time.Nanosecond}
+	for _, f := range change {
+		f(&cfg)
+	}
+	s, err := registry.New(cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}
