@@ -101,6 +101,8 @@ func (h *Holder) Held() int {
 
 // Close ends all connections and waits for them. It is safe to call twice.
 func (h *Holder) Close() {
+	h.mu.Lock() // no connection begins behind this
 	h.cancel()
+	h.mu.Unlock()
 	h.group.Wait()
 }
