@@ -2,7 +2,8 @@
 // one place where errors become answers.
 //
 // Guarantees: every response that this package writes carries X-Request-Id; every
-// JSON response is ASCII with Content-Type "application/json; charset=utf-8". The
+// JSON response is ASCII with Content-Type "application/json; charset=utf-8" (what /mcp
+// answers once a caller is let in has the form that MCP gives it, see MCP). The
 // checks of a request come in one order: method, key, access list, scope, rate,
 // declared body size, media type, body, quota; a check that refuses leaves those
 // behind it undone, so a body is not read for a caller who may not send one. A body

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,6 +56,7 @@ func (s *Server) answering(tool string, h handler) mcp.ToolHandler {
 		if err != nil {
 			return s.failed(tool, err), nil
 		}
+		doc = bytes.TrimSpace(doc)
 		result = &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, StructuredContent: json.RawMessage(doc)}
 		if revision(req) < firstStructured {
 			result.Content = append(result.Content, &mcp.TextContent{Text: string(doc)})

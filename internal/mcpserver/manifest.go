@@ -84,7 +84,7 @@ func scanRequest(args *toolmark.Value) (*scan.Request, error) {
 func manifestText(r *toolmark.Report) string {
 	verdict := "ok: false."
 	if r.OK {
-		verdict = "ok: true. No finding is high; that is no rating."
+		verdict = "ok: true, which is no rating."
 	}
 	text := fmt.Sprintf("%s %s\nPin: %s", verdict, findings(r.Findings), r.SHA256)
 	if r.Incomplete {
