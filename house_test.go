@@ -35,6 +35,7 @@ var house = map[string][]string{
 	"internal/license":     {},
 
 	"internal/lint":           {"pin", "textcheck"},
+	"internal/alert":          {"internal/registry"},
 	"internal/access":         {},
 	"internal/secret":         {},
 	"internal/registry":       {"canonjson", "pin", "scan", "shadow", "textcheck", "internal/access", "internal/secret"},
