@@ -75,7 +75,7 @@ func above(what string, value, aim float64, unit string) figure {
 
 // plain gives a figure without an aim.
 func plain(what string, value float64, unit string) figure {
-	return figure{what: what, value: number(value) + " " + unit}
+	return figure{what: what, value: strings.TrimSpace(number(value) + " " + unit)}
 }
 
 // number writes a figure with two or three digits that count.

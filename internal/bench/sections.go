@@ -198,8 +198,16 @@ func community(ctx context.Context, b *bench, s *sheet) error {
 	if err != nil {
 		return err
 	}
+	node, err := time.ParseDuration(string(m[2]))
+	if err != nil {
+		return err
+	}
+	ours, err := time.ParseDuration(string(m[3]))
+	if err != nil {
+		return err
+	}
 	s.figures(command,
-		figure{what: "texts", value: string(m[1])}, figure{what: "Node", value: string(m[2])}, figure{what: "ours", value: string(m[3])},
+		figure{what: "texts", value: string(m[1])}, plain("Node", node.Seconds()*1000, "ms"), plain("ours", ours.Seconds()*1000, "ms"),
 		above("times as fast", ratio, 50, "×"))
 	b.demand(ratio >= 50, "community rules run %.0f times as fast as on Node, not 50", ratio)
 	return nil
@@ -259,7 +267,7 @@ func underLoad(ctx context.Context, b *bench, s *sheet) error {
 	}
 	s.text("PostgreSQL, two replicas on the same cores:")
 	s.figures(command+" -replicas 2 -database postgres://…",
-		append([]figure{above("scans a second, of those with SQLite", 100*p.Rate/f.Rate, 80, " %"), plain("scans a second", p.Rate, "")}, answered(p, b.length)...)...)
+		append([]figure{above("scans a second, of those with SQLite", 100*p.Rate/f.Rate, 80, " %"), figure{what: "scans a second", value: number(p.Rate)}}, answered(p, b.length)...)...)
 	return nil
 }
 
@@ -270,7 +278,8 @@ func answered(f service.Figures, length time.Duration) []figure {
 		plain("p50", ms(f.P50), "ms"), plain("p99", ms(f.P99), "ms"), plain("slowest", ms(f.Max), "ms"),
 	}
 	if f.Processor > 0 {
-		list = append(list, plain("processor time a scan", ms(f.Processor), "ms"))
+		list = append(list, plain("processor time a scan", ms(f.Processor), "ms"),
+			plain(fmt.Sprintf("scans a second that %d cores have room for at that, with nothing else to do", runtime.NumCPU()), float64(runtime.NumCPU())/f.Processor.Seconds(), ""))
 	}
 	if f.Middle > 0 {
 		list = append(list, figure{
