@@ -82,7 +82,9 @@ type analysis struct {
 type setState struct {
 	hits      []hit   // of a family's: sorted, shortest only
 	ends      []int32 // of literals: where they end in text
+	sentences uint64  // in which it has something: a bit for each, of the 64th the first again
 	located   bool    // hits is there
+	placed    bool    // sentences is there
 	collected bool    // ends is there
 }
 
@@ -258,7 +260,7 @@ func (a *analysis) before(i int) byte {
 // edge, neither \b nor a word of a family begins or ends there.
 func (a *analysis) found(p *place, at int) {
 	start, end := a.at(at), a.endAt(at+int(p.size))
-	left := start > 0 && isASCIIWord(a.text[start-1]) && isASCIIWord(a.text[start])
+	left := start > 0 && isASCIIWord(a.text[start-1]) && isASCIIWord(a.text[start]) && !a.closesBefore(start)
 	right := end < len(a.text) && isASCIIWord(a.text[end]) && isASCIIWord(a.text[end-1])
 	leftInside := left && a.text[start-1] != '_' && a.text[start] != '_'
 	rightInside := right && a.text[end] != '_' && a.text[end-1] != '_'
@@ -292,6 +294,18 @@ func (a *analysis) found(p *place, at int) {
 	if p.alone < p.to {
 		a.foundPhrases(p, at, where, left)
 	}
+}
+
+// closesBefore reports whether underscores before byte i may be part of the end of a
+// sentence, as in 。_the: then the next one begins at i, and so does \b there.
+func (a *analysis) closesBefore(i int) bool {
+	if a.text[i-1] != '_' {
+		return false
+	}
+	for i > 0 && a.text[i-1] == '_' {
+		i--
+	}
+	return i > 0 && !isAlnum[a.text[i-1]]
 }
 
 // foundPhrases is the part of found for what needs more than the literal.
@@ -454,9 +468,39 @@ func (a *analysis) endsOf(set int) []int32 {
 	return a.sets[set].ends
 }
 
+// inOneSentence reports whether something of all sets may stand in one sentence. A match
+// in a sentence has its words, and the literals of its needs, in there whole, so each of
+// them ends there.
+func (a *analysis) inOneSentence(set int, others []int32) bool {
+	in := a.sentencesWith(set)
+	for _, other := range others {
+		if in == 0 {
+			return false
+		}
+		in &= a.sentencesWith(int(other))
+	}
+	return in != 0
+}
+
+func (a *analysis) sentencesWith(set int) uint64 {
+	state := &a.sets[set]
+	if state.placed {
+		return state.sentences
+	}
+	a.use(set)
+	state.placed = true
+	a.hold()
+	for n := a.heldBy[set]; n > 0; n = a.held[n-1].next {
+		for k := a.last[a.held[n-1].atom]; k > 0; k = a.spots[k-1].previous {
+			state.sentences |= 1 << (a.sentenceAt(int(a.spots[k-1].end)-1) & 63)
+		}
+	}
+	return state.sentences
+}
+
 // use marks the state of a set as one to clear before the next text.
 func (a *analysis) use(set int) {
-	if state := &a.sets[set]; !state.located && !state.collected {
+	if state := &a.sets[set]; !state.located && !state.collected && !state.placed {
 		a.usedSets = append(a.usedSets, set)
 	}
 }

@@ -168,6 +168,7 @@ type trigger struct {
 type quickTrigger struct {
 	alt      int32 // its order
 	from, to int32
+	sentence bool // all must stand in one sentence
 }
 
 // flatten makes of the triggers of some alternatives what is quickly read.
@@ -180,7 +181,10 @@ func (s *Set) flatten(wanted func(*alternative) bool) triggers {
 				continue
 			}
 			t.some.add(set)
-			q := quickTrigger{alt: int32(list[i].alt.order), from: int32(len(t.sets))}
+			q := quickTrigger{
+				alt: int32(list[i].alt.order), from: int32(len(t.sets)),
+				sentence: list[i].alt.span == SpanSentence && len(list[i].sets) > 0,
+			}
 			for _, set := range list[i].sets {
 				t.sets = append(t.sets, int32(set))
 			}

@@ -3,6 +3,7 @@ package rule
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 func slowMatch(s *Set, fields []Field) []Match {
 	m := s.matcher(nil, nil)
 	m.text.exhaustive = true
+	m.text.text, m.text.folded = "", nil // reads anew what it read last
 	matches, _ := m.run(fields)
 	m.text.exhaustive = false
 	return matches
@@ -84,6 +86,12 @@ func compose(next func(n int) int, most int) string {
 	return b.String()
 }
 
+// lengthened gives a text that is too long to be matched without windows, of more
+// sentences than there are bits for.
+func lengthened(text string) string {
+	return strings.Repeat("It is so. ", 1+shortText/10) + text + strings.Repeat("\nSo it is.", 40) + " " + text
+}
+
 func TestFastFindsWhatSlowFinds(t *testing.T) {
 	s := diverse(t)
 	rounds := 2500
@@ -92,9 +100,13 @@ func TestFastFindsWhatSlowFinds(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	by := map[string]int{}
-	for range rounds {
+	for round := range rounds {
+		description := compose(random.IntN, 40)
+		if round%2 == 0 {
+			description = lengthened(description)
+		}
 		fields := []Field{
-			raw(toolmark.SurfaceDescription, compose(random.IntN, 40)),
+			raw(toolmark.SurfaceDescription, description),
 			raw(toolmark.SurfaceParameter, compose(random.IntN, 12)),
 			raw(toolmark.SurfaceEnum, compose(random.IntN, 6)),
 		}
@@ -112,6 +124,51 @@ func TestFastFindsWhatSlowFinds(t *testing.T) {
 	t.Log(by)
 }
 
+// TestFastFindsWhatSlowFindsBuiltin does the same with the rules that are built in, in texts
+// made of their own examples.
+func TestFastFindsWhatSlowFindsBuiltin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles all patterns")
+	}
+	s, err := Load(os.DirFS("../rulepack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var examples []string
+	for _, r := range s.rules {
+		list, err := r.Examples()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range append(list.Match, list.Clean...) {
+			if e.Text != "" {
+				examples = append(examples, e.Text)
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(3, 9))
+	found := 0
+	for round := range builtinRounds {
+		var b strings.Builder
+		for range 1 + random.IntN(4) {
+			b.WriteString(examples[random.IntN(len(examples))])
+			b.WriteString([]string{" ", ", ", "\n\n", "_", " \u00df "}[random.IntN(5)])
+		}
+		text := b.String()
+		if round%2 == 0 {
+			text = lengthened(text)
+		}
+		found += sameMatches(t, s, []Field{raw(toolmark.SurfaceDescription, text)})
+	}
+	if found < builtinRounds {
+		t.Errorf("%d matches in %d texts: the comparison says nothing", found, builtinRounds)
+	}
+}
+
+// builtinRounds is how many texts the built-in rules are compared on: the slow way takes
+// some tens of milliseconds for each.
+const builtinRounds = 30
+
 func FuzzFastFindsWhatSlowFinds(f *testing.F) {
 	s := diverse(f)
 	f.Add([]byte{0, 1, 3, 8}, "Do not tell the user.")
@@ -128,6 +185,7 @@ func FuzzFastFindsWhatSlowFinds(f *testing.F) {
 			i++
 			return int(order[i-1]) % n
 		}, 80)
+		sameMatches(t, s, []Field{raw(toolmark.SurfaceDescription, lengthened(text+tail))})
 		sameMatches(t, s, []Field{
 			raw(toolmark.SurfaceDescription, text+tail), raw(toolmark.SurfaceParameter, tail), raw(toolmark.SurfaceDefault, text),
 		})

@@ -93,7 +93,7 @@ func (m *matcher) tool(fields []Field) bool {
 			return alt.span == SpanTool && alt.rule.surfaces == mask && m.strong[alt.rule.index] == 0 && alt.rule.reads(textcheck.Raw)
 		}
 		if !m.text.exhaustive {
-			m.alternatives = m.set.mayMatch(&m.set.tool, m.unions[i], m.everyWord, m.alternatives[:0])
+			m.alternatives = m.set.mayMatch(&m.set.tool, m.unions[i], m.everyWord, nil, m.alternatives[:0])
 			if !slices.ContainsFunc(m.alternatives, want) {
 				continue
 			}

@@ -279,7 +279,11 @@ func (m *matcher) candidates(want func(*alternative) bool, span Span) bool {
 		m.alternatives = append(m.alternatives, m.set.alternatives...)
 	}
 	if !m.text.exhaustive {
-		m.alternatives = m.set.mayMatch(&m.set.all, m.text.present, m.text.filled, m.alternatives)
+		var text *analysis
+		if len(m.text.text) > shortText && span == "" {
+			text = m.text
+		}
+		m.alternatives = m.set.mayMatch(&m.set.all, m.text.present, m.text.filled, text, m.alternatives)
 	}
 	kept := m.alternatives[:0]
 	for _, alt := range m.alternatives {
@@ -322,8 +326,8 @@ type triggers struct {
 
 // mayMatch appends to list the alternatives that may match a text with something of
 // each of the sets present, in order. filled are the words of present that are not 0, or
-// some more.
-func (s *Set) mayMatch(t *triggers, present bitset, filled []int, list []*alternative) []*alternative {
+// some more. The text, where it is given, is asked whether they stand in one sentence.
+func (s *Set) mayMatch(t *triggers, present bitset, filled []int, text *analysis, list []*alternative) []*alternative {
 	var buffer [64]int32
 	orders := buffer[:0]
 	for _, i := range filled {
@@ -334,9 +338,14 @@ func (s *Set) mayMatch(t *triggers, present bitset, filled []int, list []*altern
 				if !t.holds(q, present) {
 					continue
 				}
-				if alt := s.alternatives[q.alt]; len(alt.conditions) == 1 || alt.mayMatch(present) {
-					orders = append(orders, q.alt)
+				alt := s.alternatives[q.alt]
+				if len(alt.conditions) > 1 && !alt.mayMatch(present) {
+					continue
 				}
+				if text != nil && q.sentence && !text.inOneSentence(set, t.sets[q.from:q.to]) {
+					continue
+				}
+				orders = append(orders, q.alt)
 			}
 		}
 	}

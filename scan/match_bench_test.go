@@ -28,7 +28,7 @@ func BenchmarkMatch(b *testing.B) {
 	lists["all"] = files
 	for _, f := range files {
 		switch name := filepath.Base(f); name {
-		case "supabase.json", "kubernetes-mcp-server.json":
+		case "supabase.json", "kubernetes-mcp-server.json", "shopify-dev.json", "circleci.json":
 			lists[name] = []string{f}
 		}
 	}
