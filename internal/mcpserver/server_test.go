@@ -59,7 +59,7 @@ func TestSDKClient(t *testing.T) {
 					t.Errorf("%s: %+v", tool.Name, tool)
 				}
 			}
-			if c := session.InitializeResult().Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts != nil || c.Resources != nil || c.Logging != nil {
+			if c := session.InitializeResult().Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts != nil || c.Resources != nil {
 				t.Errorf("capabilities %+v", c)
 			}
 			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "check_tool_integrity", Arguments: map[string]any{"server": "unreachable"}})
