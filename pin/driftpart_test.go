@@ -195,6 +195,9 @@ func TestTextDiff(t *testing.T) {
 		{"the token", "the to\u200bken", "the to{+\u200b+}ken"},
 		{"the token is", "the to\u200bken was", "the [-token is-]{+to\u200bken was+}"},
 		{"a to\u200bken", "a token", "a to[-\u200b-]ken"},
+		{" bb", " b\u200bb", " b{+\u200b+}b"},                // what is equal in the word continues what is equal before it
+		{"a. bb", "c. b\u200bb", "[-a-]{+c+}. b{+\u200b+}b"}, // and after a change
+		{"a bb.", "a b\u200bb\u200b. ", "a b{+\u200b+}b{+\u200b+}.{+ +}"},
 		{"send it", "send it\U000e0041\U000e0042", "send it{+\U000e0041\U000e0042+}"},
 		{"東京都", "東京市", "東京[-都-]{+市+}"},
 		{"a\nb", "a\n\nb", "a\n{+\n+}b"},
@@ -227,6 +230,24 @@ func TestTextDiffIsExact(t *testing.T) {
 	})
 	long := strings.Repeat("one two three ", 5000)
 	checkSegments(t, long, strings.ReplaceAll(long, "two", "2"), pin.TextDiff(long, strings.ReplaceAll(long, "two", "2")))
+}
+
+// Words that differ in what is hidden in them are looked at letter by letter, so these
+// draw texts in which that is common.
+func TestTextDiffOfHiddenLettersIsExact(t *testing.T) {
+	text := rapid.StringOfN(rapid.SampledFrom([]rune("ab c\n\u200b")), 0, 12, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		old, new := text.Draw(t, "old"), text.Draw(t, "new")
+		checkSegments(t, old, new, pin.TextDiff(old, new))
+	})
+}
+
+// FuzzTextDiff holds the same; its seeds are texts for which it did not.
+func FuzzTextDiff(f *testing.F) {
+	f.Add("send it", "send them")
+	f.Fuzz(func(t *testing.T, old, new string) {
+		checkSegments(t, old, new, pin.TextDiff(old, new))
+	})
 }
 
 func checkSegments(t interface{ Fatalf(string, ...any) }, old, new string, list []pin.Segment) {

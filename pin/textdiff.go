@@ -186,12 +186,10 @@ func (s *script) segments() []Segment {
 	var list []Segment
 	for _, st := range joined {
 		if st.deleted != "" && st.inserted != "" && visible(st.deleted) == visible(st.inserted) {
-			list = append(list, letters(st.deleted, st.inserted)...)
-			st.deleted, st.inserted = "", ""
-			if n := len(list) - 1; list[n].Op == SegmentEqual {
-				list[n].Text += toolmark.Text(st.kept)
-				st.kept = ""
+			for _, part := range letters(st.deleted, st.inserted) {
+				list = appendSegment(list, part)
 			}
+			st.deleted, st.inserted = "", ""
 		}
 		list = st.append(list)
 	}
@@ -202,9 +200,20 @@ func (s *step) append(list []Segment) []Segment {
 	for _, part := range [...]Segment{
 		{SegmentDelete, toolmark.Text(s.deleted)}, {SegmentInsert, toolmark.Text(s.inserted)}, {SegmentEqual, toolmark.Text(s.kept)},
 	} {
-		if part.Text != "" {
-			list = append(list, part)
-		}
+		list = appendSegment(list, part)
+	}
+	return list
+}
+
+// appendSegment adds a segment to a list, as part of the last one where both are of one
+// kind: the letters of a word that is looked at alone may begin or end with what is equal.
+func appendSegment(list []Segment, part Segment) []Segment {
+	switch n := len(list) - 1; {
+	case part.Text == "":
+	case n >= 0 && list[n].Op == part.Op:
+		list[n].Text += part.Text
+	default:
+		list = append(list, part)
 	}
 	return list
 }
