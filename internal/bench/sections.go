@@ -99,13 +99,13 @@ func scans(ctx context.Context, b *bench, s *sheet) error {
 		}
 	}
 	add("typical list, made up (25 tools, 20 KB), built-in rules", "Typical/made-up/built-in", 0)
-	add("the same with the community rules", "Typical/made-up/all", 3)
+	add("the made-up list with the community rules", "Typical/made-up/all", 3)
 	add("supabase (31 tools, 23 KB), built-in rules", "Typical/supabase/built-in", 0)
-	add("the same with the community rules", "Typical/supabase/all", 3)
+	add("supabase with the community rules", "Typical/supabase/all", 3)
 	add("kubernetes-mcp-server (20 tools, 26 KB), built-in rules", "Typical/kubernetes-mcp-server/built-in", 0)
-	add("the same with the community rules", "Typical/kubernetes-mcp-server/all", 3)
+	add("kubernetes-mcp-server with the community rules", "Typical/kubernetes-mcp-server/all", 3)
 	add("largest real list (131,072 characters), built-in rules", "LargestRealList/built-in", 0)
-	add("the same with the community rules", "LargestRealList/all", 25)
+	add("largest real list with the community rules", "LargestRealList/all", 25)
 	s.text("Processor time on one core for a list that is read already, with every rule and every reading. Real lists are captures of real servers in `../shared`; the largest is a tool of each in turn, up to what a request may have.")
 	if _, err := atr.Open(""); err != nil {
 		s.text("The community rules are not here (%v).", err)
