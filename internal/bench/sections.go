@@ -267,7 +267,7 @@ func underLoad(ctx context.Context, b *bench, s *sheet) error {
 	}
 	s.text("PostgreSQL, two replicas on the same cores:")
 	s.figures(command+" -replicas 2 -database postgres://…",
-		append([]figure{above("scans a second, of those with SQLite", 100*p.Rate/f.Rate, 80, " %"), figure{what: "scans a second", value: number(p.Rate)}}, answered(p, b.length)...)...)
+		append([]figure{above("scans a second, of those with SQLite", 100*p.Rate/f.Rate, 80, " %"), {what: "scans a second", value: number(p.Rate)}}, answered(p, b.length)...)...)
 	return nil
 }
 

@@ -26,6 +26,7 @@ func (w *writer) span(a span) {
 		w.number(int(n))
 	}
 }
+
 func (w *writer) flag(list ...bool) {
 	n := 0
 	for i, set := range list {

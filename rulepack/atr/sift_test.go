@@ -60,9 +60,7 @@ func TestSiftingLosesNothing(t *testing.T) {
 		}
 		tools = append(tools, tool)
 	}
-	for _, tool := range benignTexts(t) {
-		tools = append(tools, tool)
-	}
+	tools = append(tools, benignTexts(t)...)
 	matches := 0
 	for _, tool := range tools {
 		got, want := p.Match(tool, nil), unsifted(p, tool)
