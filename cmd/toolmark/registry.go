@@ -44,7 +44,8 @@ func (p *program) registryConfig(f *registryFlags) (cfg registry.Config, prober 
 	}
 	return registry.Config{
 		Now: p.env.now, Random: rand.Reader, Probe: prober, Secrets: ring, AllowCommands: f.allowCommands,
-		Interval: f.interval, MinInterval: min(time.Minute, max(f.interval, time.Second)),
+		PlainWebhooks: len(f.allowNet) > 0,
+		Interval:      f.interval, MinInterval: min(time.Minute, max(f.interval, time.Second)),
 	}, prober, nil
 }
 

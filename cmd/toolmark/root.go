@@ -39,7 +39,7 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(p.scanCommand(), p.pinCommand(), p.textCommand(), p.rulesCommand(), p.serveCommand(), p.mcpCommand(), p.versionCommand())
 	root.AddCommand(p.lintCommand())
 	root.AddCommand(p.lockCommand(), p.checkCommand(), p.diffCommand(), p.changelogCommand())
-	root.AddCommand(p.keysCommand(), p.accessCommand(), p.serversCommand())
+	root.AddCommand(p.keysCommand(), p.accessCommand(), p.serversCommand(), p.webhooksCommand())
 	return root
 }
 

@@ -202,10 +202,16 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopWatch(f.drain)) }()
 	defer context.AfterFunc(ctx, func() { _ = stopWatch(f.drain) })() // the error comes back above
+	stopAlerts, err := p.startAlerts(ctx, f.watch, db, service, prober, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopAlerts(f.drain)) }()
+	defer context.AfterFunc(ctx, func() { _ = stopAlerts(f.drain) })()
 	stopper := httpapi.NewStopper(service.Ready)
 	defer context.AfterFunc(ctx, stopper.Stop)()
 	api, err := httpapi.New(httpapi.Config{
-		Accounts: service, Admin: service, Servers: service, Questions: service, PublicTools: f.publicTools, Scanner: scanner, MCP: mcp, Ready: stopper.Ready, Proxies: proxies, Country: country,
+		Accounts: service, Admin: service, Servers: service, Webhooks: service, Questions: service, PublicTools: f.publicTools, Scanner: scanner, MCP: mcp, Ready: stopper.Ready, Proxies: proxies, Country: country,
 		Concurrency: f.concurrency, Queue: f.queue, BodyTimeout: f.bodyTimeout,
 		Community: httpapi.Community{On: rules.pack != nil, Version: rules.state.Version, Rules: rules.state.Rules},
 		Version:   version(), Log: log, Now: p.env.now, Traces: traces,

@@ -36,6 +36,8 @@ type Config struct {
 	// Servers and Questions are the registry of servers.
 	Servers   Servers
 	Questions registry.Questions
+	// Webhooks is where events are sent.
+	Webhooks Webhooks
 	// PublicTools lets callers without a key ask about servers and texts.
 	PublicTools bool
 
@@ -82,6 +84,7 @@ type API struct {
 	scanner  Scanner
 
 	servers     Servers
+	webhooks    Webhooks
 	questions   registry.Questions
 	publicTools bool
 
@@ -105,11 +108,11 @@ type API struct {
 
 // New makes an API. It fails where cfg lacks what has no default.
 func New(cfg Config) (*API, error) {
-	if cfg.Accounts == nil || cfg.Admin == nil || cfg.Scanner == nil || cfg.Servers == nil || cfg.Questions == nil {
-		return nil, errors.New("httpapi: Accounts, Admin, Servers, Questions and Scanner must be given")
+	if cfg.Accounts == nil || cfg.Admin == nil || cfg.Scanner == nil || cfg.Servers == nil || cfg.Webhooks == nil || cfg.Questions == nil {
+		return nil, errors.New("httpapi: Accounts, Admin, Servers, Webhooks, Questions and Scanner must be given")
 	}
 	a := &API{
-		accounts: cfg.Accounts, admin: cfg.Admin, servers: cfg.Servers, questions: cfg.Questions, publicTools: cfg.PublicTools, scanner: cfg.Scanner, mcp: cfg.MCP,
+		accounts: cfg.Accounts, admin: cfg.Admin, servers: cfg.Servers, webhooks: cfg.Webhooks, questions: cfg.Questions, publicTools: cfg.PublicTools, scanner: cfg.Scanner, mcp: cfg.MCP,
 		ready: cfg.Ready, proxies: cfg.Proxies, country: cfg.Country, community: cfg.Community,
 		bodyTimeout: cfg.BodyTimeout, log: cfg.Log, now: cfg.Now, newID: cfg.NewID,
 	}

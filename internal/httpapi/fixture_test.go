@@ -55,6 +55,7 @@ func (s *stream) Read(p []byte) (int, error) {
 type fixture struct {
 	api     *API
 	service *registry.Service
+	store   *sqlite.Store
 	log     *bytes.Buffer
 	world   *world
 }
@@ -97,12 +98,12 @@ func newFixture(t testing.TB, cfg fixtureConfig) *fixture {
 			t.Error(err)
 		}
 	})
-	f.service = service
+	f.service, f.store = service, store
 	var mu sync.Mutex
 	n := 0
 	config := Config{
 		Accounts: service, Admin: service, Scanner: cfg.scanner, Ready: service.Ready,
-		Servers: service, Questions: service, PublicTools: cfg.public,
+		Servers: service, Webhooks: service, Questions: service, PublicTools: cfg.public,
 		Log: slog.New(slog.NewJSONHandler(lockedWriter{&mu, f.log}, nil)),
 		Now: f.world.clock,
 		NewID: func() string {

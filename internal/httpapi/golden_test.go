@@ -37,6 +37,7 @@ var update = flag.Bool("update", false, "write the responses of testdata/*.txtar
 //	serve URL   what the server at the URL serves from here on: members of a snapshot, or
 //	            "down CODE MESSAGE"
 //	later TIME  the time moves on
+//	deliver N   what waits for webhooks is sent, and each receiver answers with status N
 //
 // Where a request is answered 422 though the OpenAPI document cannot say why, its name
 // ends with "(schema allows)".
@@ -73,6 +74,8 @@ func runArchive(t *testing.T, file string) {
 			s.f.world.serve(where, string(f.Data))
 		} else if d, err := time.ParseDuration(strings.TrimPrefix(f.Name, "later ")); err == nil {
 			s.f.world.pass(d)
+		} else if status, err := strconv.Atoi(strings.TrimPrefix(f.Name, "deliver ")); err == nil {
+			s.f.deliver(t, status)
 		}
 		switch {
 		case isRequest:

@@ -144,7 +144,7 @@ func TestCaseG11_EveryMutatingRouteChecksTheScope(t *testing.T) {
 	}
 	mutating, denied := 0, 0
 	for _, r := range f.api.routes {
-		path := strings.NewReplacer("{id}", "none", "{snapshot}", "none").Replace(r.path)
+		path := strings.NewReplacer("{id}", "none", "{snapshot}", "none", "{delivery}", "none").Replace(r.path)
 		if r.entry == open {
 			// The licence check is a POST that changes nothing; /mcp asks for a key itself.
 			if r.method != http.MethodGet && r.path != "/v1/accounts/signup" && r.path != "/v1/licenses/check" && r.path != pathMCP {

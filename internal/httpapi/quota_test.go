@@ -39,7 +39,7 @@ func TestQuotaIsExactAcrossReplicas(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		api, err := New(Config{Accounts: service, Admin: service, Servers: service, Questions: service, Scanner: testScanner(t, 0, nil), Queue: 2 * asked, QueueWait: time.Minute})
+		api, err := New(Config{Accounts: service, Admin: service, Servers: service, Webhooks: service, Questions: service, Scanner: testScanner(t, 0, nil), Queue: 2 * asked, QueueWait: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,6 +61,12 @@ func (a *API) table(d *documents) []route {
 		{http.MethodPost, "/v1/servers/{id}/check", access.ScopeWrite, keyed, 0, a.checkServer},
 		{http.MethodPost, "/v1/servers/{id}/approve", access.ScopeWrite, keyed, smallBody, a.approve},
 
+		{http.MethodPost, "/v1/webhooks", access.ScopeWrite, keyed, smallBody, a.createWebhook},
+		{http.MethodGet, "/v1/webhooks", access.ScopeRead, keyed, 0, a.listWebhooks},
+		{http.MethodDelete, "/v1/webhooks/{id}", access.ScopeWrite, keyed, 0, a.deleteWebhook},
+		{http.MethodGet, "/v1/webhooks/{id}/deliveries", access.ScopeRead, keyed, 0, a.listDeliveries},
+		{http.MethodPost, "/v1/webhooks/{id}/deliveries/{delivery}/replay", access.ScopeWrite, keyed, 0, a.replayDelivery},
+
 		{http.MethodPost, "/v1/admin/keys", access.ScopeAdmin, keyed, smallBody, a.createKey},
 		{http.MethodGet, "/v1/admin/keys", access.ScopeAdmin, keyed, 0, a.listKeys},
 		{http.MethodGet, "/v1/admin/keys/{id}", access.ScopeAdmin, keyed, 0, a.showKey},

@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/toolmark/toolmark"
@@ -63,4 +65,33 @@ func (w *world) Probe(_ context.Context, t registry.Target) (*toolmark.Snapshot,
 		return nil, err
 	}
 	return &toolmark.Snapshot{Source: where, Manifest: m, ReadAt: w.now, Bytes: doc}, nil
+}
+
+// deliver sends what waits for webhooks: each receiver answers with the status, and what
+// is not 2xx is given up.
+func (f *fixture) deliver(t *testing.T, status int) {
+	t.Helper()
+	_, err := f.store.ClaimDeliveries(t.Context(), f.world.clock(), 100, func(_ context.Context, _ *sql.Tx, _ []string) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, err := f.store.ListWebhooks(t.Context(), registry.DefaultAccount, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hooks {
+		list, err := f.store.ListDeliveries(t.Context(), registry.DeliveryQuery{Account: h.Account, Webhook: h.ID, State: registry.DeliveryPending, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list {
+			d.Attempts, d.Status, d.State, d.Changed = d.Attempts+1, status, registry.DeliveryDelivered, f.world.clock()
+			if status > 299 {
+				d.State, d.Fault = registry.DeliveryDead, fmt.Sprintf("the receiver answered %d", status)
+			}
+			if err := f.store.SetDelivery(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

@@ -2,11 +2,11 @@ package registry
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -67,8 +67,7 @@ type Webhook struct {
 // WebhookPage is a page of webhooks.
 type WebhookPage struct {
 	Webhooks []Webhook `json:"webhooks"`
-	// After is what to ask for next, "" where there is no more.
-	After string `json:"next,omitempty"`
+	Next     *string   `json:"next"` // what to ask for next; nil is the end
 }
 
 // DeliveryState is how a delivery stands.
@@ -109,7 +108,7 @@ type DeliveryRecord struct {
 // DeliveryPage is a page of deliveries.
 type DeliveryPage struct {
 	Deliveries []DeliveryRecord `json:"deliveries"`
-	After      string           `json:"next,omitempty"`
+	Next       *string          `json:"next"`
 }
 
 // DeliveryQuery chooses deliveries of one webhook.
@@ -189,7 +188,7 @@ func (s *Service) CreateWebhook(ctx context.Context, caller Caller, n NewWebhook
 		return nil, err
 	}
 	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
+	if _, err := io.ReadFull(s.cfg.Random, key); err != nil {
 		return nil, err
 	}
 	target := WebhookTarget{URL: e.full(), Secret: secretPrefix + base64.StdEncoding.EncodeToString(key)}
@@ -232,7 +231,7 @@ func (s *Service) Webhooks(ctx context.Context, caller Caller, after string, lim
 	page := &WebhookPage{Webhooks: []Webhook{}}
 	for i := range records {
 		if i == limit {
-			page.After = records[i-1].ID
+			page.Next = &records[i-1].ID
 			break
 		}
 		page.Webhooks = append(page.Webhooks, records[i].view())
@@ -257,7 +256,7 @@ func (s *Service) Deliveries(ctx context.Context, caller Caller, webhook string,
 	page := &DeliveryPage{Deliveries: []DeliveryRecord{}}
 	if len(records) > limit {
 		records = records[:limit]
-		page.After = records[limit-1].ID
+		page.Next = &records[limit-1].ID
 	}
 	page.Deliveries = append(page.Deliveries, records...)
 	return page, nil
