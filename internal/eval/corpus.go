@@ -252,7 +252,10 @@ func readHardBenign(dir string) ([]testCase, error) {
 	return cases, nil
 }
 
-// readOwn reads the project's own cases, {seen,unseen}/{attack,honest}.<language>.jsonl.
+// parts are the folders of the project's own cases.
+var parts = []string{"seen", "unseen", "blind"}
+
+// readOwn reads the project's own cases, {seen,unseen,blind}/{attack,honest}.<language>.jsonl.
 // Their tier says in which part they are: who writes rules reads the seen part only.
 func readOwn(dir string) ([]testCase, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))

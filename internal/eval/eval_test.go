@@ -113,16 +113,20 @@ func TestOwnCases(t *testing.T) {
 	if held := poisonings(results, toolmark.Medium, inOwn("unseen", "en")); held.of < 30 {
 		t.Errorf("only %d unseen English attacks were read", held.of)
 	}
-	want := func(r *result) bool { return r.corpus == ownHonest }
+	want := func(r *result) bool { return r.corpus == ownHonest && r.tier != "blind" }
 	if n := alarms(results, toolmark.High, want); n.of < 700 || n.share() > 0.01 {
 		t.Errorf("own honest tools high: %v, want at most 1%% of at least 700", n)
 	}
 
+	if n := poisonings(results, toolmark.Medium, inOwn("blind", "")); n.of != 461 {
+		t.Errorf("%d blind attacks were read", n.of)
+	}
+
 	var out bytes.Buffer
-	showCases(&out, results, "-a-")
+	showCases(&out, results, "a-")
 	for i := range results {
-		if r := &results[i]; r.tier == "unseen" && strings.Contains(out.String(), r.id+" ") {
-			t.Fatalf("%s is shown, and belongs to the unseen part", r.id)
+		if r := &results[i]; (r.tier == "unseen" || r.tier == "blind") && strings.Contains(out.String(), r.id+" ") {
+			t.Fatalf("%s is shown, and belongs to the %s part", r.id, r.tier)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // spans: an attack's order must lie inside the text that its pointer names.
 func TestOwnCasesLieWhereTheirIDSays(t *testing.T) {
 	seen := map[string]string{}
-	counts := map[string]int{}
-	for _, part := range []string{"seen", "unseen"} {
+	counts := map[bool]map[string]int{true: {}, false: {}}
+	for _, part := range parts {
 		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "detection", part, "*.jsonl"))
 		if err != nil || len(files) != 26 {
 			t.Fatalf("%d files in %s, want two for each of 13 languages (%v)", len(files), part, err)
@@ -37,7 +37,10 @@ func TestOwnCasesLieWhereTheirIDSays(t *testing.T) {
 					t.Fatalf("%s: %v", file, err)
 				}
 				wanted := "seen"
-				if sha256.Sum256([]byte(c.ID))[0]%3 == 0 {
+				switch {
+				case strings.Contains(c.ID, "-fa-"), strings.Contains(c.ID, "-fh-"):
+					wanted = "blind"
+				case sha256.Sum256([]byte(c.ID))[0]%3 == 0:
 					wanted = "unseen"
 				}
 				if wanted != part || c.Label != label || c.Lang != lang || c.Act == "" || len(c.Tools) == 0 {
@@ -47,7 +50,7 @@ func TestOwnCasesLieWhereTheirIDSays(t *testing.T) {
 					t.Errorf("%s stands in %s and in %s", c.ID, seen[c.ID], file)
 				}
 				seen[c.ID] = file
-				counts[label]++
+				counts[part == "blind"][label]++
 			}
 			if err := lines.Err(); err != nil {
 				t.Fatal(err)
@@ -55,7 +58,10 @@ func TestOwnCasesLieWhereTheirIDSays(t *testing.T) {
 			f.Close()
 		}
 	}
-	if counts["attack"] != 1044 || counts["honest"] != 951 {
-		t.Errorf("%d attacks and %d honest cases; add new ones here when you write them", counts["attack"], counts["honest"])
+	if c := counts[false]; c["attack"] != 1044 || c["honest"] != 951 {
+		t.Errorf("%d attacks and %d honest cases; add new ones here when you write them", c["attack"], c["honest"])
+	}
+	if c := counts[true]; c["attack"] != 461 || c["honest"] != 430 {
+		t.Errorf("%d blind attacks and %d honest cases", c["attack"], c["honest"])
 	}
 }

@@ -36,10 +36,13 @@ func printTables(out io.Writer, results []result, set *rule.Set) {
 	printAlarms(w, "  hard-benign", results, inTier(hardBenign, "hard-benign"))
 	printAlarms(w, "  hard-benign-labelled", results, inTier(hardBenign, "hard-benign-labelled"))
 	fmt.Fprintln(w)
-	for _, part := range []string{"seen", "unseen"} {
+	for _, part := range parts {
 		fmt.Fprintf(w, "own cases, %s\tattacks\tE001\tE001 high\thonest tools\thigh\tmedium\n", part)
-		for _, lang := range keysOf(results, inOwn(part, ""), func(r *result) string { return r.source }) {
+		for _, lang := range append(keysOf(results, inOwn(part, ""), func(r *result) string { return r.source }), "") {
 			want := inOwn(part, lang)
+			if lang == "" {
+				lang = "all"
+			}
 			medium, high := poisonings(results, toolmark.Medium, want), alarms(results, toolmark.High, want)
 			fmt.Fprintf(w, "  %s\t%d\t%s\t%s\t%d\t%s\t%s\n", lang, medium.of, percent(medium), percent(poisonings(results, toolmark.High, want)),
 				high.of, numbers(high), numbers(alarms(results, toolmark.Medium, want)))
@@ -135,11 +138,11 @@ func usage(results []result, set *rule.Set) []ruleUse {
 }
 
 // showCases prints single cases: the missed ones, the alarms, or those whose id
-// holds a text; none of the unseen part.
+// holds a text; none of the unseen and the blind part.
 func showCases(out io.Writer, results []result, which string) {
 	for i := range results {
 		r := &results[i]
-		if r.tier == "unseen" {
+		if r.tier == "unseen" || r.tier == "blind" {
 			continue // nobody who writes rules is to read these
 		}
 		switch which {
