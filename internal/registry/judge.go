@@ -254,13 +254,14 @@ func (s *Service) interval(r *ServerRecord) time.Duration {
 	return s.cfg.Interval
 }
 
-// jitter shortens a time by up to a tenth, so that servers that were registered together
-// are not probed together for ever, and none later than its time.
+// jitter shortens a time by 5 to 15 in a hundred, so that servers that were registered
+// together are not probed together for ever, and that a probe which waits for its turn is
+// still in time.
 func (s *Service) jitter(d time.Duration) time.Duration {
 	var b [2]byte
 	if _, err := s.cfg.Random.Read(b[:]); err != nil {
-		return d
+		return d - d/20
 	}
 	share := float64(uint16(b[0])<<8|uint16(b[1])) / (1 << 16)
-	return d - time.Duration(share*float64(d)/10)
+	return d - d/20 - time.Duration(share*float64(d)/10)
 }

@@ -622,8 +622,8 @@ func TestBackoff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wait := got.NextProbe.Sub(got.ProbedAt); wait > longest || wait < longest*9/10 {
-			t.Errorf("after %d failures it waits %s, want %s less at most a tenth", failures, wait, longest)
+		if wait := got.NextProbe.Sub(got.ProbedAt); wait > longest*95/100 || wait < longest*85/100 {
+			t.Errorf("after %d failures it waits %s, want 85 to 95 in a hundred of %s", failures, wait, longest)
 		}
 	}
 	check(0, 10*time.Minute)
