@@ -81,7 +81,7 @@ const (
 	// requests make: let twice as much gather, but collect at once where all together
 	// comes near what a service may take. GOGC and GOMEMLIMIT win.
 	servicePercent = 200
-	serviceMemory  = 180 << 20
+	serviceMemory  = 144 << 20
 )
 
 // environment is what the program sees of the system beside its streams.

@@ -161,7 +161,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	p.env.steady()
+	p.env.serving()
 
 	db, err := store.Open(ctx, f.database, p.env.getenv)
 	if err != nil {

@@ -63,7 +63,7 @@ func startServe(t *testing.T, getenv map[string]string, args ...string) *serving
 	code := make(chan int, 1)
 	env := system()
 	env.getenv = func(name string) string { return getenv[name] }
-	env.steady = func() {}
+	env.serving = func() {}
 	go func() {
 		c := run(ctx, append([]string{"serve"}, args...), strings.NewReader(""), in, s.stderr, env)
 		_ = in.Close()
@@ -266,7 +266,7 @@ func TestServeRefuses(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		env := system()
 		env.getenv = func(name string) string { return c.env[name] }
-		env.steady = func() {}
+		env.serving = func() {}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		code := run(ctx, append([]string{"serve"}, c.args...), strings.NewReader(""), &stdout, &stderr, env)
 		cancel()
