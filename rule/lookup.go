@@ -30,7 +30,6 @@ import (
 type lookup struct {
 	uses   []use
 	places []place
-	texts  []string // of the places
 	// allSets are the sets of each atom, and then of each group; setAt says where they begin.
 	allSets []int32
 	setAt   []int32
@@ -58,6 +57,7 @@ type place struct {
 	// The uses of the place begin at from; those up to alone are words and texts without
 	// further conditions, those from phrases on are phrases of which the second word is known.
 	from, alone, phrases, to int32
+	literal                  int32  // its number
 	size                     uint16 // bytes of the literal
 	// left and right: it is of no use to anyone inside a longer word.
 	left, right bool
@@ -197,7 +197,6 @@ func (x *index) build() {
 	x.numbers, x.known = nil, nil
 	x.uses = make([]use, 0, len(x.atoms))
 	x.places = make([]place, 0, len(x.literals)+len(x.literals)/8)
-	x.texts = make([]string, 0, cap(x.places))
 	x.flattenSets()
 	var closed, open [4][]use // alone, further ones, phrases; the last one is for reuse
 	words, small := 0, 0
@@ -228,11 +227,11 @@ func (x *index) build() {
 				left, right = left && a.closedLeft(l.text), right && a.closedRight()
 			}
 		}
-		if x.addPlace(l.text, &closed, true, true) {
+		if x.addPlace(int32(i), &closed, true, true) {
 			isOpen = append(isOpen, false)
 			words++
 		}
-		if x.addPlace(l.text, &open, left, right) {
+		if x.addPlace(int32(i), &open, left, right) {
 			isOpen = append(isOpen, true)
 			if len(l.text) < 4 {
 				small++
@@ -246,7 +245,7 @@ func (x *index) build() {
 	x.slots = make([]int32, size+1)
 	x.long = make([]candidate, long)
 	for i := range x.places {
-		p, text := &x.places[i], x.texts[i]
+		p, text := &x.places[i], x.text(int32(i))
 		if !isOpen[i] {
 			x.addWord(text, int32(i))
 			continue
@@ -318,8 +317,8 @@ func (a *atom) use(number int32) use {
 }
 
 // addPlace adds a literal with some of its uses, if there are any.
-func (x *index) addPlace(text string, uses *[4][]use, left, right bool) bool {
-	p := place{size: uint16(len(text)), group: -1, from: int32(len(x.uses)), left: left, right: right}
+func (x *index) addPlace(literal int32, uses *[4][]use, left, right bool) bool {
+	p := place{literal: literal, size: uint16(len(x.literals[literal].text)), group: -1, from: int32(len(x.uses)), left: left, right: right}
 	x.uses = append(x.uses, uses[0]...)
 	p.alone = int32(len(x.uses))
 	x.uses = append(x.uses, uses[1]...)
@@ -336,9 +335,11 @@ func (x *index) addPlace(text string, uses *[4][]use, left, right bool) bool {
 		p.seconds |= 1 << (u.want & 63)
 	}
 	x.places = append(x.places, p)
-	x.texts = append(x.texts, text)
 	return true
 }
+
+// text gives the literal of a place.
+func (x *index) text(place int32) string { return x.literals[x.places[place].literal].text }
 
 func (x *index) addWord(text string, number int32) {
 	x.longestWord = max(x.longestWord, len(text))
@@ -368,7 +369,7 @@ func (x *index) word(s []byte, from, to int) *place {
 			return nil
 		}
 		if w.first == first && w.last == last && int(w.size) == to-from {
-			if to-from > 16 && x.texts[w.place-1] != string(s[from:to]) {
+			if to-from > 16 && x.text(w.place-1) != string(s[from:to]) {
 				continue
 			}
 			return &x.places[w.place-1]
@@ -383,7 +384,7 @@ func (x *index) fill(size int, isOpen []bool) {
 		x.slots[h+1] += x.slots[h]
 	}
 	for i := len(x.places) - 1; i >= 0; i-- {
-		text := x.texts[i]
+		text := x.text(int32(i))
 		if !isOpen[i] || len(text) < 4 {
 			continue
 		}
@@ -564,7 +565,7 @@ func (x *index) scanLong(a *analysis, key, hash uint32, at int) {
 		case c.place < 0:
 			a.found(&x.places[^c.place], at)
 		default:
-			if hasPrefix(a.folded[at:], x.texts[c.place]) {
+			if hasPrefix(a.folded[at:], x.text(c.place)) {
 				a.found(&x.places[c.place], at)
 			}
 		}

@@ -47,12 +47,12 @@ type oracle struct {
 func newOracle(x *index) *oracle {
 	o := &oracle{map[byte][]place{}, map[byte][]string{}, map[int32][]int32{}, map[int32]string{}}
 	for i, p := range x.places {
-		first := x.texts[i][0]
+		first := x.text(int32(i))[0]
 		p.left, p.right = false, false
 		o.byFirst[first] = append(o.byFirst[first], p)
-		o.texts[first] = append(o.texts[first], x.texts[i])
+		o.texts[first] = append(o.texts[first], x.text(int32(i)))
 		for _, u := range x.uses[p.from:p.to] {
-			o.literal[u.atom] = x.texts[i]
+			o.literal[u.atom] = x.text(int32(i))
 		}
 		if int(p.group) >= len(x.atoms) {
 			for _, u := range x.uses[p.from:p.alone] {
@@ -94,7 +94,7 @@ func TestLookup(t *testing.T) {
 		for range 700 {
 			var b strings.Builder
 			for range 1 + random.IntN(12) {
-				word := s.index.texts[random.IntN(len(s.index.texts))]
+				word := s.index.literals[random.IntN(len(s.index.literals))].text
 				if random.IntN(4) == 0 {
 					word = pieces[random.IntN(len(pieces))]
 				}
