@@ -173,7 +173,14 @@ type quickTrigger struct {
 
 // flatten makes of the triggers of some alternatives what is quickly read.
 func (s *Set) flatten(wanted func(*alternative) bool) triggers {
-	t := triggers{at: make([]int32, 0, len(s.triggers)+1), some: newBitset(s.index.sets)}
+	n := 0
+	for _, list := range s.triggers {
+		n += len(list)
+	}
+	t := triggers{
+		at: make([]int32, 0, len(s.triggers)+1), some: newBitset(s.index.sets),
+		quick: make([]quickTrigger, 0, n), sets: make([]int32, 0, 3*n),
+	}
 	for set, list := range s.triggers {
 		t.at = append(t.at, int32(len(t.quick)))
 		for i := range list {

@@ -124,7 +124,7 @@ func (x *index) flattenSets() {
 	for i := range x.atoms {
 		n += len(x.atoms[i].sets)
 	}
-	x.allSets = make([]int32, 0, n+n/2)
+	x.allSets = make([]int32, 0, 2*n)
 	x.setAt = make([]int32, 1, 1+len(x.atoms)+len(x.atoms)/2)
 	for i := range x.atoms {
 		x.allSets = append(x.allSets, x.atoms[i].sets...)
