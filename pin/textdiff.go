@@ -51,10 +51,11 @@ func TextDiff(old, new string) []Segment {
 	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
+	start, end := lengthOf(a[:head]), lengthOf(a[len(a)-tail:])
 	var s script
-	s.put(SegmentEqual, a[:head])
-	s.between(a[head:len(a)-tail], b[head:len(b)-tail])
-	s.put(SegmentEqual, a[len(a)-tail:])
+	s.put(SegmentEqual, old[:start])
+	s.between(a[head:len(a)-tail], b[head:len(b)-tail], old[start:len(old)-end], new[start:len(new)-end])
+	s.put(SegmentEqual, old[len(old)-end:])
 	return s.segments()
 }
 
@@ -64,11 +65,10 @@ type script struct{ steps []step }
 
 type step struct{ deleted, inserted, kept string }
 
-func (s *script) put(op string, words []string) {
-	if len(words) == 0 {
+func (s *script) put(op, text string) {
+	if text == "" {
 		return
 	}
-	text := strings.Join(words, "")
 	if len(s.steps) == 0 || op != SegmentEqual && s.steps[len(s.steps)-1].kept != "" {
 		s.steps = append(s.steps, step{})
 	}
@@ -83,32 +83,40 @@ func (s *script) put(op string, words []string) {
 	}
 }
 
-// between finds a shortest edit script (E. W. Myers, An O(ND) Difference Algorithm and
-// Its Variations, 1986).
-func (s *script) between(a, b []string) {
+func lengthOf(words []string) (n int) {
+	for _, w := range words {
+		n += len(w)
+	}
+	return n
+}
+
+// between finds a shortest edit script of two lists of words, which put together are old
+// and new (E. W. Myers, An O(ND) Difference Algorithm and Its Variations, 1986).
+func (s *script) between(a, b []string, old, new string) {
 	trace, ok := myers(a, b)
 	if !ok {
-		s.put(SegmentDelete, a)
-		s.put(SegmentInsert, b)
+		s.put(SegmentDelete, old)
+		s.put(SegmentInsert, new)
 		return
 	}
-	// Walk back from the end; what is found is put in reverse.
+	// Walk back from the end; what is found is put in reverse. A run is n words of one kind.
 	type run struct {
-		op   string
-		from int
+		op string
+		n  int
 	}
 	var runs []run
+	found := func(op string, n int) {
+		if last := len(runs) - 1; last >= 0 && runs[last].op == op {
+			runs[last].n += n
+		} else if n > 0 {
+			runs = append(runs, run{op, n})
+		}
+	}
 	i, k := len(a), len(b)
-	for d := len(trace) - 1; d >= 0; d-- {
+	for d := len(trace) - 1; d > 0; d-- {
 		v := trace[d]
 		diagonal := i - k
 		var before int
-		if d == 0 {
-			for ; i > 0 && k > 0; i, k = i-1, k-1 {
-				runs = append(runs, run{SegmentEqual, i - 1})
-			}
-			break
-		}
 		if diagonal == -d || diagonal != d && v[diagonal-1+d] < v[diagonal+1+d] {
 			before = diagonal + 1
 		} else {
@@ -116,33 +124,43 @@ func (s *script) between(a, b []string) {
 		}
 		fromI := v[before+d]
 		fromK := fromI - before
-		for i > fromI && k > fromK {
-			runs = append(runs, run{SegmentEqual, i - 1})
-			i, k = i-1, k-1
-		}
+		same := max(0, min(i-fromI, k-fromK))
+		found(SegmentEqual, same)
+		i, k = i-same, k-same
 		if i > fromI {
-			runs = append(runs, run{SegmentDelete, i - 1})
+			found(SegmentDelete, 1)
 			i--
 		} else {
-			runs = append(runs, run{SegmentInsert, k - 1})
+			found(SegmentInsert, 1)
 			k--
 		}
 	}
-	for n := len(runs) - 1; n >= 0; n-- {
-		if r := runs[n]; r.op == SegmentInsert {
-			s.put(r.op, b[r.from:r.from+1])
+	found(SegmentEqual, min(i, k))
+	for at := len(runs) - 1; at >= 0; at-- {
+		r := runs[at]
+		text := &old
+		if r.op == SegmentInsert {
+			text = &new
+			r.n, b = lengthOf(b[:r.n]), b[r.n:]
 		} else {
-			s.put(r.op, a[r.from:r.from+1])
+			n := r.n
+			r.n, a = lengthOf(a[:n]), a[n:]
+			if r.op == SegmentEqual {
+				new, b = new[r.n:], b[n:]
+			}
 		}
+		s.put(r.op, (*text)[:r.n])
+		*text = (*text)[r.n:]
 	}
 }
 
 // myers gives for each number of edits d the furthest reach on each diagonal before that
 // edit: trace[d][k+d] for diagonal k. ok is false where more than maxEdits are needed.
 func myers(a, b []string) (trace [][]int, ok bool) {
-	reach := make([]int, 2*maxEdits+3)
-	offset := maxEdits + 1
-	for d := 0; d <= min(maxEdits, len(a)+len(b)); d++ {
+	most := min(maxEdits, len(a)+len(b))
+	reach := make([]int, 2*most+3)
+	offset := most + 1
+	for d := 0; d <= most; d++ {
 		// Before edit d only diagonals -d … d matter, one beyond included.
 		row := make([]int, 2*d+1)
 		copy(row, reach[offset-d:offset+d+1])
@@ -228,7 +246,7 @@ func letters(old, new string) []Segment {
 		return list
 	}
 	var s script
-	s.between(split(old), split(new))
+	s.between(split(old), split(new), old, new)
 	var list []Segment
 	for _, st := range s.steps {
 		list = st.append(list)
@@ -256,6 +274,9 @@ func crumb(text string) bool {
 // is negative.
 func tokens(text string, limit int) []string {
 	var list []string
+	if limit < 0 {
+		list = make([]string, 0, min(8+len(text)/3, 4096))
+	}
 	for len(text) > 0 && len(list) != limit {
 		r, size := toolmark.DecodeRune(text)
 		end := size
