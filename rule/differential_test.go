@@ -117,7 +117,7 @@ func TestFastFindsWhatSlowFinds(t *testing.T) {
 		}
 	}
 	for _, alt := range s.alternatives {
-		if n := by[alt.rule.ID+"/"+alt.id]; n < 3 {
+		if n := by[alt.rule.ID+"/"+alt.id]; n < 3 && !testing.Short() {
 			t.Errorf("%s/%s matched %d times: the comparison says nothing of it", alt.rule.ID, alt.id, n)
 		}
 	}
