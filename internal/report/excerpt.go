@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -148,6 +149,12 @@ func rows(pieces []piece, width int, s style) []row {
 	}
 	cells := make([]cell, 0, length)
 	for _, p := range pieces {
+		if plainASCII(p.text) {
+			for i := range len(p.text) {
+				cells = append(cells, cell{p.text[i : i+1], 1, p.matched})
+			}
+			continue
+		}
 		g := displaywidth.StringGraphemes(p.text)
 		for g.Next() {
 			cells = append(cells, cell{g.Value(), g.Width(), p.matched})
@@ -167,22 +174,26 @@ func rows(pieces []piece, width int, s style) []row {
 			n = space
 		}
 		n = max(n, 1)
-		var text, marks, run strings.Builder
-		any := false
+		var text, marks strings.Builder
+		var run []byte
+		text.Grow(n + 8)
+		any := slices.ContainsFunc(cells[:n], func(c cell) bool { return c.matched })
+		if any {
+			marks.Grow(used)
+		}
 		for i, c := range cells[:n] {
-			run.WriteString(c.text)
 			sign := " "
 			if c.matched {
-				sign, any = "^", true
+				sign, run = "^", append(run, c.text...)
+			} else {
+				text.WriteString(c.text)
 			}
-			marks.WriteString(strings.Repeat(sign, c.width))
-			if i+1 == n || cells[i+1].matched != c.matched {
-				if c.matched {
-					text.WriteString(s.matched(run.String()))
-				} else {
-					text.WriteString(run.String())
-				}
-				run.Reset()
+			if any {
+				marks.WriteString(strings.Repeat(sign, c.width))
+			}
+			if c.matched && (i+1 == n || !cells[i+1].matched) {
+				text.WriteString(s.matched(string(run)))
+				run = run[:0]
 			}
 		}
 		r := row{text: strings.TrimRight(text.String(), " ")}
@@ -196,6 +207,16 @@ func rows(pieces []piece, width int, s style) []row {
 		out = append(out, row{}) // an empty line is a line
 	}
 	return out
+}
+
+// plainASCII reports whether every byte is a character of one column.
+func plainASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // wrap breaks a text of ours into lines of at most width columns, at spaces.
