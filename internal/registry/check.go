@@ -13,13 +13,17 @@ import (
 // differ reports whether anything differs that is not neutral.
 func differ(old, new *toolmark.Manifest) bool { return pin.Diff(old, new, pin.Options{}).Changed() }
 
-// Check reads a registered server and records what it serves. It is what the watch does
-// for each server; ErrClaimed says that another probe of it is under way.
-func (s *Service) Check(ctx context.Context, id string) error {
+// Check reads a registered server and records what it serves, unless that was done since
+// the time it was asked for. It is what the watch does for each server; ErrClaimed says
+// that another probe of it is under way, or that its process died a moment ago.
+func (s *Service) Check(ctx context.Context, id string, asked time.Time) error {
 	for tries := 1; ; tries++ {
 		r, err := s.server(ctx, id)
 		if err != nil {
 			return err
+		}
+		if !r.ProbedAt.Before(stored(asked)) {
+			return nil
 		}
 		if err = s.check(ctx, r, s.readNow); !errors.Is(err, ErrConflict) || tries == maxTries {
 			return err
@@ -50,7 +54,7 @@ func (s *Service) check(ctx context.Context, r *ServerRecord, read func(context.
 }
 
 // claimSpare is how much longer a server stays reserved than a probe may take.
-const claimSpare = 15 * time.Second
+const claimSpare = 5 * time.Second
 
 // release ends a reservation that came to nothing, so that the next probe need not wait
 // for its end.
@@ -95,7 +99,7 @@ func (s *Service) fresh(ctx context.Context, r *ServerRecord) (*ServerRecord, er
 		if r, err = s.server(ctx, r.ID); err != nil {
 			return nil, err
 		}
-		if s.cfg.Now().Sub(asked) > s.cfg.ProbeTime+2*claimSpare {
+		if s.cfg.Now().Sub(asked) > s.cfg.ProbeTime+4*claimSpare {
 			return nil, fmt.Errorf("%w: the server stays reserved", ErrBusy)
 		}
 	}

@@ -612,6 +612,27 @@ func TestAskerLeaves(t *testing.T) {
 	}
 }
 
+// TestCheckIsDoneOnce: what was asked for before the last probe is not done again.
+func TestCheckIsDoneOnce(t *testing.T) {
+	w := onSQLite(t)
+	w.world.serve(someURL, listOf("1", "a: A."))
+	s := w.register(t, registry.NewServer{URL: someURL})
+	asked := w.clock.Now().Add(time.Minute)
+	w.pass(time.Minute)
+	for range 3 {
+		if err := w.Check(t.Context(), s.ID, asked); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Second)
+	}
+	if n := w.world.count(); n != 2 {
+		t.Errorf("%d probes, want that of the registration and one", n)
+	}
+	if err := w.Check(t.Context(), "srv_none", asked); !errors.Is(err, registry.ErrNotFound) {
+		t.Errorf("a server that is not there: %v", err)
+	}
+}
+
 func TestBackoff(t *testing.T) {
 	w := onSQLite(t, func(c *registry.Config) { c.Watched = true })
 	w.world.serve(someURL, listOf("1", "a: A."))

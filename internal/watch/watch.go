@@ -3,11 +3,11 @@
 //
 // Guarantees. When a server is due, that it is due next and the job to probe it are
 // stored in one transaction, so a probe is neither lost nor doubled when a process dies
-// in between. Of one server there is one job at a time, and its record is reserved while
-// it is read, so that no two replicas probe it at once. The job of a replica that died is
-// taken over by another one: at the latest Config.JobTime, 15 seconds and River's half a
-// minute after it began. Intervals shorter than that are kept as long as nobody dies. Stop
-// waits for what runs.
+// in between. A server's record is reserved while it is read, so that no two replicas
+// probe it at once, and a job whose server was probed since it was made does nothing. The
+// jobs of a replica that died go to the others: those that waited at once, those that ran
+// when their server is due again or, if that is later, once River finds them (Config.JobTime,
+// 15 seconds and half a minute after they began). Stop waits for what runs.
 //
 // It does not know what a probe finds: that, with its events, is stored by the registry.
 // It limits how many servers of one host this process reads at once, not how many all
@@ -45,7 +45,7 @@ type Source[TTx any] interface {
 
 // Checker probes servers and records what they serve; *registry.Service is one.
 type Checker interface {
-	Check(ctx context.Context, id string) error
+	Check(ctx context.Context, id string, asked time.Time) error
 	NextProbe(now time.Time, d registry.DueServer) time.Time
 }
 
@@ -178,7 +178,7 @@ func sweep[TTx any](ctx context.Context, src Source[TTx], c Checker, cfg Config,
 				func(ctx context.Context, tx TTx, due []registry.DueServer) error {
 					params := make([]river.InsertManyParams, len(due))
 					for i, d := range due {
-						params[i] = river.InsertManyParams{Args: job{Server: d.ID, Host: d.Host}, InsertOpts: insert}
+						params[i] = river.InsertManyParams{Args: job{Server: d.ID, Host: d.Host, Asked: now}, InsertOpts: insert}
 					}
 					if _, err := client.InsertManyTx(ctx, tx, params); err != nil {
 						return fmt.Errorf("store the probes: %w", err)
@@ -202,24 +202,22 @@ func sweep[TTx any](ctx context.Context, src Source[TTx], c Checker, cfg Config,
 
 // job is a server to probe.
 type job struct {
-	Server string `json:"server" river:"unique"`
-	Host   string `json:"host"`
+	Server string    `json:"server"`
+	Host   string    `json:"host"`
+	Asked  time.Time `json:"asked"` // a probe since then has done it
 }
 
 // Kind names the job in the database.
 func (job) Kind() string { return "toolmark_probe" }
 
-// insert makes a server's job the only one of it that is not done.
-var insert = &river.InsertOpts{
-	Queue: queueName, MaxAttempts: attempts,
-	UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
-	}},
-}
+var insert = &river.InsertOpts{Queue: queueName, MaxAttempts: attempts}
 
 // attempts is how often a probe is tried that failed by a fault of ours, or whose process
 // died. A server that cannot be read is no failure.
 const attempts = 5
+
+// claimedWait is how long a probe waits for another one of the same server.
+const claimedWait = 5 * time.Second
 
 // soon is the time between attempts.
 type soon struct{}
@@ -247,12 +245,13 @@ func (w *worker) Work(ctx context.Context, j *river.Job[job]) error {
 		return river.JobSnooze(hostWait + rand.N(3*hostWait))
 	}
 	defer w.hosts.leave(j.Args.Host)
-	err := w.check.Check(ctx, j.Args.Server)
+	err := w.check.Check(ctx, j.Args.Server, j.Args.Asked)
 	switch {
 	case err == nil, errors.Is(err, registry.ErrNotFound): // removed meanwhile
 		return nil
-	case errors.Is(err, registry.ErrClaimed): // somebody asked for it just now, which is as good
-		return nil
+	case errors.Is(err, registry.ErrClaimed):
+		// Somebody reads it just now, which is as good; if that process has died, it is not.
+		return river.JobSnooze(claimedWait)
 	case errors.Is(err, registry.ErrInvalid):
 		// Not for this process: its keys or flags are not those the server needs.
 		w.log.Warn("a server is not probed", "server", j.Args.Server, "why", err)

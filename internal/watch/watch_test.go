@@ -204,6 +204,7 @@ func eventually(t *testing.T, within time.Duration, what string, ok func() bool)
 // TestEveryServerOnceAnInterval watches with two replicas on one database: each server is
 // probed once an interval, and never twice at once.
 func TestEveryServerOnceAnInterval(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open storetest.Opener) {
 		const servers, interval, rounds = 20, 2 * time.Second, 2
 		c := newCounter()
@@ -233,6 +234,7 @@ func TestEveryServerOnceAnInterval(t *testing.T) {
 // TestChangeIsNoticedAndTold: a change, a server that goes, one that comes back: each is
 // one event, with two replicas.
 func TestChangeIsNoticedAndTold(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open storetest.Opener) {
 		c := newCounter()
 		stores := []registry.Store{open(t), open(t)}
@@ -271,6 +273,7 @@ func TestChangeIsNoticedAndTold(t *testing.T) {
 
 // TestHostLimit: servers of one host are not read all at once, and all are read.
 func TestHostLimit(t *testing.T) {
+	t.Parallel()
 	store := storetest.SQLite(t)(t)
 	c := newCounter()
 	s := service(t, store, c, time.Second)
@@ -295,6 +298,7 @@ func TestHostLimit(t *testing.T) {
 
 // TestStopWaits: Stop waits for the probe that runs, and what it found is stored.
 func TestStopWaits(t *testing.T) {
+	t.Parallel()
 	store := storetest.SQLite(t)(t)
 	c := newCounter()
 	s := service(t, store, c, time.Second)
@@ -321,6 +325,7 @@ func TestStopWaits(t *testing.T) {
 // TestShorterInterval: servers that were registered for a longer interval keep to the
 // one that holds now.
 func TestShorterInterval(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open storetest.Opener) {
 		store := open(t)
 		c := newCounter()
@@ -330,5 +335,33 @@ func TestShorterInterval(t *testing.T) {
 			least, _ := c.counts(urls)
 			return least >= 2
 		})
+	})
+}
+
+// TestDeadReplica: a server that was reserved by a process which died is probed by
+// another one once the reservation has run out, and not before.
+func TestDeadReplica(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open storetest.Opener) {
+		store := open(t)
+		c := newCounter()
+		s := service(t, store, c, time.Second)
+		urls := register(t, s, 1)
+		r, err := store.FindServers(t.Context(), registry.ServerQuery{URL: urls[0], Limit: 1})
+		if err != nil || len(r) != 1 {
+			t.Fatal(err)
+		}
+		until := time.Now().Add(2 * time.Second)
+		if err := store.ClaimServer(t.Context(), r[0].ID, r[0].Revision, time.Now(), until); err != nil {
+			t.Fatal(err)
+		}
+		start(t, store, s, watch.Config{})
+		eventually(t, 30*time.Second, "a probe", func() bool {
+			least, _ := c.counts(urls)
+			return least >= 2
+		})
+		if time.Now().Before(until) {
+			t.Error("it was probed while it was reserved")
+		}
 	})
 }
