@@ -29,7 +29,8 @@ test: ## everything that decides green
 	  TOOLMARK_TEST_POSTGRES="$$url" go test ./...
 
 test-real: build ## real MCP servers from npm, and the official conformance suite on ours (needs Node and the npm registry)
-	TOOLMARK_REAL=1 go test -count=1 -v -run 'Real' ./internal/probe/ ./internal/mcpserver/
+	url="$${TOOLMARK_TEST_POSTGRES:-$$(./scripts/postgres.sh start)}" && \
+	  TOOLMARK_TEST_POSTGRES="$$url" TOOLMARK_REAL=1 go test -count=1 -v -run 'Real' ./internal/probe/ ./internal/mcpserver/ ./cmd/toolmark/
 
 check: ## what a change must pass before it is sent
 	./scripts/check.sh

@@ -114,9 +114,9 @@ func asToolmark(t *testing.T) string {
 	return path
 }
 
-func startProcess(t *testing.T, binary, database string) (cmd *exec.Cmd, url, key string) {
+func startProcess(t *testing.T, binary, database string, more ...string) (cmd *exec.Cmd, url, key string) {
 	t.Helper()
-	cmd = exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--database", database, "--log-format", "off", "--allow-signup")
+	cmd = exec.Command(binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--database", database, "--log-format", "off", "--allow-signup"}, more...)...)
 	// A new address every time: accounts from one are limited.
 	cmd.Env = append(os.Environ(), "TOOLMARK_TRUSTED_PROXY=127.0.0.1")
 	cmd.Stderr = os.Stderr
