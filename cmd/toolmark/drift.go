@@ -23,16 +23,15 @@ import (
 // driftFlags are the flags of every command that compares.
 type driftFlags struct {
 	sourceFlags
-	json, quiet, verbose      bool
-	sarif, junit, markdown    string
-	codequality               string
-	surfaces, failOn          string
-	config, rules             string
-	budget                    time.Duration
-	lockfile                  string
-	scope                     toolmark.Scope
-	severity                  toolmark.Severity
-	title, oldLabel, newLabel string
+	json, quiet, verbose   bool
+	sarif, junit, markdown string
+	codequality            string
+	surfaces, failOn       string
+	config, rules          string
+	budget                 time.Duration
+	lockfile, title        string
+	scope                  toolmark.Scope
+	severity               toolmark.Severity
 }
 
 func (f *driftFlags) addDrift(cmd *cobra.Command) {
@@ -156,17 +155,17 @@ func (c *comparer) add(ctx context.Context, x pair) error {
 		if !s.Drift.Changed() {
 			break // there is no new text
 		}
-		oldIndex := func(t *pin.ToolDrift) int { return t.OldIndex }
-		newIndex := func(t *pin.ToolDrift) int { return t.NewIndex }
-		before, err := c.scan(ctx, focus(x.old.Manifest, s.Drift, oldIndex), &x, nil)
-		if err != nil {
-			return err
-		}
 		after, err := c.scan(ctx, focus(x.new.Manifest, s.Drift, newIndex), &x, &s)
 		if err != nil {
 			return err
 		}
 		after = c.suppress(&x, &s, after)
+		var before []toolmark.Finding
+		if len(after) > 0 { // else there is nothing that the old list might have had already
+			if before, err = c.scan(ctx, focus(x.old.Manifest, s.Drift, oldIndex(after)), &x, nil); err != nil {
+				return err
+			}
+		}
 		s.Findings = s.Drift.Attach(before, after)
 		s.Standing = standing(&s, after)
 		c.suppressChanges(&x, &s)
@@ -176,10 +175,10 @@ func (c *comparer) add(ctx context.Context, x pair) error {
 	return ctx.Err()
 }
 
-// focus gives a manifest in which the tools that did not change have nothing but their
-// names. What a scan finds in such a tool it finds in both manifests, so none of it is new;
-// the names stay, because a new tool may take one. It saves most of the time where few of
-// many tools changed.
+// focus gives a manifest in which the tools that did not change, or of which index gives
+// -1, have nothing but their names. What a scan finds in a tool that did not change it finds
+// in both manifests, so none of it is new; the names stay, because a new tool may take one.
+// It saves most of the time where few of many tools changed.
 func focus(m *toolmark.Manifest, d *pin.Drift, index func(*pin.ToolDrift) int) *toolmark.Manifest {
 	if m.ToolsPointer != "/tools" {
 		return m
@@ -210,6 +209,23 @@ func focus(m *toolmark.Manifest, d *pin.Drift, index func(*pin.ToolDrift) int) *
 	}
 	out.Tree = &tree
 	return &out
+}
+
+func newIndex(t *pin.ToolDrift) int { return t.NewIndex }
+
+// oldIndex gives of the tools in which something was found what they were before: it is
+// scanned to tell which findings they had already.
+func oldIndex(found []toolmark.Finding) func(*pin.ToolDrift) int {
+	at := map[int]bool{}
+	for i := range found {
+		at[found[i].Index] = true
+	}
+	return func(t *pin.ToolDrift) int {
+		if !at[t.NewIndex] {
+			return -1
+		}
+		return t.OldIndex
+	}
 }
 
 // scan gives the findings of a manifest; what was not reached goes into s, if there is one.

@@ -36,10 +36,13 @@ func TestFocusFindsWhatAWholeScanFinds(t *testing.T) {
 			d := pin.Diff(old, now, pin.Options{})
 			a, b := old, now
 			if focused {
-				a = focus(old, d, func(t *pin.ToolDrift) int { return t.OldIndex })
-				b = focus(now, d, func(t *pin.ToolDrift) int { return t.NewIndex })
+				b = focus(now, d, newIndex)
 			}
-			rest := d.Attach(findings(t, scanner, a), findings(t, scanner, b))
+			after := findings(t, scanner, b)
+			if focused {
+				a = focus(old, d, oldIndex(after))
+			}
+			rest := d.Attach(findings(t, scanner, a), after)
 			for j := range d.Changes {
 				found = found || len(d.Changes[j].Findings) > 0
 			}
@@ -62,6 +65,7 @@ func TestFocusFindsWhatAWholeScanFinds(t *testing.T) {
 		"a changed tool takes an order":        `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds. ` + order + `"},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
 		"a new tool takes a name":              `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"Add","description":"Adds too."},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
 		"the instructions take an order":       `{"serverInfo":{"name":"s","version":"1"},"instructions":"` + order + `","tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
+		"an order of a removed tool comes back": `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds."},{"name":"find","description":"Adds. ` + order + `"}]}`,
 		"a tool with an order moves and grows": `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"aaa","description":"` + order + `"},{"name":"add","description":"Adds more. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) { hold(t, list(base), list(now), true) })
