@@ -62,11 +62,11 @@ func TestFocusFindsWhatAWholeScanFinds(t *testing.T) {
 	list := func(text string) *toolmark.Manifest { return normalOf(t, []byte(text)) }
 	base := `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`
 	for name, now := range map[string]string{
-		"a changed tool takes an order":        `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds. ` + order + `"},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
-		"a new tool takes a name":              `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"Add","description":"Adds too."},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
-		"the instructions take an order":       `{"serverInfo":{"name":"s","version":"1"},"instructions":"` + order + `","tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
+		"a changed tool takes an order":         `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds. ` + order + `"},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
+		"a new tool takes a name":               `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"Add","description":"Adds too."},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
+		"the instructions take an order":        `{"serverInfo":{"name":"s","version":"1"},"instructions":"` + order + `","tools":[{"name":"add","description":"Adds. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
 		"an order of a removed tool comes back": `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"add","description":"Adds."},{"name":"find","description":"Adds. ` + order + `"}]}`,
-		"a tool with an order moves and grows": `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"aaa","description":"` + order + `"},{"name":"add","description":"Adds more. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
+		"a tool with an order moves and grows":  `{"serverInfo":{"name":"s","version":"1"},"tools":[{"name":"aaa","description":"` + order + `"},{"name":"add","description":"Adds more. ` + order + `"},{"name":"find","description":"Finds."},{"name":"zero","inputSchema":{"properties":{"a":{"description":"An a"}}}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) { hold(t, list(base), list(now), true) })
 	}
