@@ -7,15 +7,18 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // connections is a listener with a bound on open connections. At the bound it closes
 // the connection that waited longest for a request, so that clients which only hold
-// connections cannot keep out those that use them; where every connection is in use,
-// Accept waits.
+// connections cannot keep out those that use them. Where every connection is in use, or
+// has not yet had the time to send its request, Accept waits: a burst of clients waits
+// in the system's queue then, and none of them is cut off.
 type connections struct {
 	net.Listener
-	most int
+	most  int
+	grace time.Duration
 
 	mu     sync.Mutex
 	room   sync.Cond
@@ -29,10 +32,11 @@ type connection struct {
 	net.Conn
 	owner *connections
 	place *list.Element // in idle, nil while a request is served
+	since time.Time     // when it began to be idle
 }
 
-func newConnections(ln net.Listener, most int) *connections {
-	c := &connections{Listener: ln, most: most, open: map[*connection]struct{}{}, idle: list.New()}
+func newConnections(ln net.Listener, most int, grace time.Duration) *connections {
+	c := &connections{Listener: ln, most: most, grace: grace, open: map[*connection]struct{}{}, idle: list.New()}
 	c.room.L = &c.mu
 	return c
 }
@@ -46,22 +50,42 @@ func (c *connections) Accept() (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.open) >= c.most && !c.closed {
-		if oldest := c.idle.Front(); oldest != nil {
-			victim := oldest.Value.(*connection)
-			c.forget(victim)
-			_ = victim.Conn.Close() // its reader ends, and says so to nobody
-			break
+		oldest := c.idle.Front()
+		if oldest == nil {
+			c.room.Wait()
+			continue
 		}
-		c.room.Wait()
+		victim := oldest.Value.(*connection)
+		if fresh := c.grace - time.Since(victim.since); fresh > 0 {
+			alarm := time.AfterFunc(fresh, c.wake)
+			c.room.Wait()
+			alarm.Stop()
+			continue
+		}
+		c.forget(victim)
+		_ = victim.Conn.Close() // its reader ends, and says so to nobody
 	}
 	if c.closed {
 		_ = conn.Close()
 		return nil, net.ErrClosed
 	}
 	own := &connection{Conn: conn, owner: c}
-	own.place = c.idle.PushBack(own)
+	own.rest()
 	c.open[own] = struct{}{}
 	return own, nil
+}
+
+// wake lets Accept look again.
+func (c *connections) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.room.Broadcast()
+}
+
+// rest puts the connection behind those that are idle already.
+func (conn *connection) rest() {
+	conn.since = time.Now()
+	conn.place = conn.owner.idle.PushBack(conn)
 }
 
 // Close ends listening, and an Accept that waits for room.
@@ -96,7 +120,7 @@ func (c *connections) state(conn net.Conn, state http.ConnState) {
 		}
 	case http.StateIdle:
 		if own.place == nil {
-			own.place = c.idle.PushBack(own)
+			own.rest()
 			c.room.Signal()
 		}
 	}

@@ -97,7 +97,7 @@ func TestOverload(t *testing.T) {
 
 // Connections that do nothing do not keep others out.
 func TestConnectionLimit(t *testing.T) {
-	l := serveLive(t, fixtureConfig{}, Listen{MaxConnections: 4})
+	l := serveLive(t, fixtureConfig{}, Listen{MaxConnections: 4, Grace: 50 * time.Millisecond})
 	var idle []*wire
 	for range 12 {
 		w := l.dial(t)
@@ -108,6 +108,22 @@ func TestConnectionLimit(t *testing.T) {
 	w.send(clean)
 	w.want(http.StatusOK, `"ok":true`)
 	idle[0].closed()
+}
+
+// A burst of more clients than there may be connections: each of them gets its answer,
+// and none is cut off because its request was not read yet.
+func TestBurstBeyondTheConnectionLimit(t *testing.T) {
+	l := serveLive(t, fixtureConfig{}, Listen{MaxConnections: 4})
+	var clients []*wire
+	for range 40 {
+		clients = append(clients, l.dial(t))
+	}
+	for _, w := range clients {
+		w.send("POST " + pathScan + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-API-Key: " + l.key + "\r\nContent-Length: 12\r\n\r\n" + `{"tools":[]}`)
+	}
+	for _, w := range clients {
+		w.want(http.StatusOK, `"ok":true`)
+	}
 }
 
 // A service that is told to stop answers what it has begun.

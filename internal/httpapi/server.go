@@ -22,6 +22,9 @@ type Listen struct {
 	// MaxConnections is how many connections are open at once; 0 means 2,048. One more
 	// closes the connection that has been idle longest, or waits until one ends.
 	MaxConnections int
+	// Grace is how long a connection without a request is not closed for another one; 0
+	// means a second.
+	Grace time.Duration
 	// HeaderTimeout is the time a client has to send a request's header; 0 means 5
 	// seconds. Idle is how long a connection may stay without a request; 0 means a minute.
 	HeaderTimeout, Idle time.Duration
@@ -44,7 +47,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, cfg Listen) err
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	limit := newConnections(ln, positive(cfg.MaxConnections, 2048))
+	limit := newConnections(ln, positive(cfg.MaxConnections, 2048), positive(cfg.Grace, time.Second))
 	server := &http.Server{
 		Handler:                      h,
 		TLSConfig:                    cfg.TLS,
