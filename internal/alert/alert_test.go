@@ -208,7 +208,7 @@ func TestEachChangeIsToldOnce(t *testing.T) {
 
 		for _, text := range []string{"Tells the time, and the date.", "", "Tells the time, and the date."} {
 			l.set(text)
-			if err := one.Check(t.Context(), server.ID); err != nil {
+			if err := one.Check(t.Context(), server.ID, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -272,7 +272,7 @@ func TestRetriesThenDeadThenReplayed(t *testing.T) {
 		var log bytes.Buffer
 		sender := start(t, store, s, alert.Config{Waits: []time.Duration{10 * time.Millisecond, 10 * time.Millisecond}}, &log)
 		l.set("Tells another time.")
-		if err := s.Check(t.Context(), server.ID); err != nil {
+		if err := s.Check(t.Context(), server.ID, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "the ends of all four", func() bool {
@@ -345,7 +345,7 @@ func TestReceiverThatCannotBeReached(t *testing.T) {
 	client := &http.Client{Transport: refusing{http.DefaultTransport}}
 	start(t, store, s, alert.Config{Client: client, Timeout: 200 * time.Millisecond, Waits: []time.Duration{}}, nil)
 	l.set("Tells another time.")
-	if err := s.Check(t.Context(), server.ID); err != nil {
+	if err := s.Check(t.Context(), server.ID, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]string{inside.ID: "address_refused: not a public address", late.ID: "did not answer in time", away.ID: "no connection to the receiver"} {
