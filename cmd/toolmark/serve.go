@@ -75,7 +75,7 @@ way finish.`,
 	flags.DurationVar(&f.bodyTimeout, "body-timeout", 10*time.Second, "time a client has to send a body")
 	flags.DurationVar(&f.drain, "drain", 20*time.Second, "time requests under way have once the service is told to stop")
 	flags.IntVar(&f.concurrency, "max-concurrency", runtime.GOMAXPROCS(0), "scans that run at once")
-	flags.IntVar(&f.queue, "max-queue", 0, "scans that may wait; more are answered 503 (0: 64 for each that runs)")
+	flags.IntVar(&f.queue, "max-queue", 0, "scans that may wait; more are answered 503 (0: 1024 for each that runs)")
 	flags.IntVar(&f.connections, "max-connections", 2048, "connections open at once")
 	flags.BoolVar(&f.allowSignup, "allow-signup", false, "let anyone open an account")
 	flags.Int64Var(&f.signupCredits, "signup-credits", 100, "scans a new account has")

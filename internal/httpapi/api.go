@@ -54,9 +54,10 @@ type Config struct {
 
 	// Concurrency is how many scans run at once; 0 means GOMAXPROCS.
 	Concurrency int
-	// Queue is how many scans may wait; 0 means 64 for each that runs, less than 0 none.
+	// Queue is how many scans may wait; 0 means 1,024 for each that runs, less than 0
+	// none. What their bodies take in memory is bounded besides.
 	Queue int
-	// QueueWait is the longest a scan waits; 0 means a second.
+	// QueueWait is the longest a scan waits for a turn; 0 means 5 seconds.
 	QueueWait time.Duration
 	// BodyTimeout is the time a client has to send its body; 0 means 10 seconds.
 	BodyTimeout time.Duration
@@ -144,10 +145,10 @@ func New(cfg Config) (*API, error) {
 		cores = runtime.GOMAXPROCS(0)
 	}
 	if queue == 0 {
-		queue = 64 * cores
+		queue = 1024 * cores
 	}
 	if wait == 0 {
-		wait = time.Second
+		wait = 5 * time.Second
 	}
 	a.gate = newGate(cores, max(queue, 0), wait)
 	a.metrics = newMetrics(cfg.Version)

@@ -89,6 +89,7 @@ func (x *exchange) readBody(limit int64) (*body, error) {
 	}
 	raw := &counted{r: x.r.Body, left: limit}
 	var source io.Reader = raw
+	first := int64(firstChunk)
 	if kind, err := coding(x.r); err != nil {
 		return nil, err
 	} else if kind == "gzip" {
@@ -97,9 +98,11 @@ func (x *exchange) readBody(limit int64) (*body, error) {
 			return nil, x.readFailure(err, raw, limit)
 		}
 		source = z
+	} else if n := x.r.ContentLength; 0 <= n && n < firstChunk/8 {
+		first = n + 1 // thousands of small lists may wait at once
 	}
 	b := &body{gate: x.api.gate}
-	if err := b.fill(source, limit); err != nil {
+	if err := b.fill(source, limit, first); err != nil {
 		b.Release()
 		return nil, x.readFailure(err, raw, limit)
 	}
@@ -114,15 +117,17 @@ func (x *exchange) readBody(limit int64) (*body, error) {
 
 var errTooLong = errors.New("the body is longer than the limit")
 
-// fill reads to the end. A body of limit bytes has its end behind the last one, so
-// one byte more than limit is asked for.
-func (b *body) fill(source io.Reader, limit int64) error {
+// fill reads to the end, into first bytes to begin with. A body of limit bytes has its
+// end behind the last one, so one byte more than limit is asked for.
+func (b *body) fill(source io.Reader, limit, first int64) error {
 	if limit <= smallBody {
 		// The number of connections bounds these. They come from callers without a key
 		// too, who must not use up what lists are read into.
 		b.bytes = make([]byte, 0, limit+1)
-	} else if err := b.hold(firstChunk); err != nil {
+	} else if err := b.hold(first); err != nil {
 		return err
+	} else if first < firstChunk {
+		b.bytes = make([]byte, 0, first)
 	} else {
 		b.bytes = chunks.Get().(*[firstChunk]byte)[:0]
 	}
