@@ -211,7 +211,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	stopper := httpapi.NewStopper(service.Ready)
 	defer context.AfterFunc(ctx, stopper.Stop)()
 	api, err := httpapi.New(httpapi.Config{
-		Accounts: service, Admin: service, Servers: service, Webhooks: service, Questions: service, PublicTools: f.publicTools, Scanner: scanner, MCP: mcp, Ready: stopper.Ready, Proxies: proxies, Country: country,
+		Accounts: service, Admin: service, Servers: service, Webhooks: service, Questions: service, PublicTools: f.publicTools, Scanner: scanner, MCP: mcp, Ready: stopper.Ready, Unavailable: store.Unavailable, Proxies: proxies, Country: country,
 		Concurrency: f.concurrency, Queue: f.queue, BodyTimeout: f.bodyTimeout,
 		Community: httpapi.Community{On: rules.pack != nil, Version: rules.state.Version, Rules: rules.state.Rules},
 		Version:   version(), Log: log, Now: p.env.now, Traces: traces,

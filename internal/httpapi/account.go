@@ -45,7 +45,9 @@ func (a *API) signup(x *exchange) error {
 	if err := list.failure(); err != nil {
 		return err
 	}
-	key, account, credits, err := a.accounts.Signup(x.r.Context(), x.client())
+	ctx, cancel := x.database()
+	defer cancel()
+	key, account, credits, err := a.accounts.Signup(ctx, x.client())
 	if err != nil {
 		return known(err)
 	}
@@ -58,7 +60,9 @@ func (a *API) signup(x *exchange) error {
 
 // usage answers GET /api/v1/usage/stats for the key it was asked with.
 func (a *API) usage(x *exchange) error {
-	u, err := a.accounts.Usage(x.r.Context(), x.grant)
+	ctx, cancel := x.database()
+	defer cancel()
+	u, err := a.accounts.Usage(ctx, x.grant)
 	if err != nil {
 		return known(err)
 	}

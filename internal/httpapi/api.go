@@ -48,6 +48,12 @@ type Config struct {
 	Ready func(ctx context.Context) error
 	// Proxies are those whose word on a client's address is taken; none by default.
 	Proxies access.Proxies
+	// Unavailable reports whether an error means that the database does not answer now: a
+	// 503 rather than a 500. nil takes no error for that but a wait that took too long.
+	Unavailable func(error) bool
+	// DatabaseTime is how long the database may take to let a request in or to count it;
+	// 0 means 5 seconds.
+	DatabaseTime time.Duration
 	// Country gives the ISO 3166-1 alpha-2 code of an address, "" where it has none;
 	// nil knows no countries.
 	Country func(netip.Addr) string
@@ -94,6 +100,9 @@ type API struct {
 	proxies access.Proxies
 	country func(netip.Addr) string
 
+	unavailable  func(error) bool
+	databaseTime time.Duration
+
 	community   Community
 	gate        *gate
 	bodyTimeout time.Duration
@@ -119,6 +128,13 @@ func New(cfg Config) (*API, error) {
 	}
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
+	}
+	a.unavailable, a.databaseTime = cfg.Unavailable, cfg.DatabaseTime
+	if a.unavailable == nil {
+		a.unavailable = func(error) bool { return false }
+	}
+	if a.databaseTime == 0 {
+		a.databaseTime = 5 * time.Second
 	}
 	if a.country == nil {
 		a.country = func(netip.Addr) string { return "" }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -13,7 +14,9 @@ import (
 
 // admit holds the caller against key, access lists, scope and rate, in this order.
 func (x *exchange) admit(scope access.Scope) error {
-	grant, err := x.api.accounts.Admit(x.r.Context(), registry.Call{Key: key(x.r), Scope: scope, Client: x.client()})
+	ctx, cancel := x.database()
+	defer cancel()
+	grant, err := x.api.accounts.Admit(ctx, registry.Call{Key: key(x.r), Scope: scope, Client: x.client()})
 	if err != nil {
 		return known(err)
 	}
@@ -25,12 +28,20 @@ func (x *exchange) admit(scope access.Scope) error {
 // admitPublic holds a caller without a key against the service's access list and the
 // rate of an address.
 func (x *exchange) admitPublic() error {
-	rate, err := x.api.accounts.AdmitPublic(x.r.Context(), x.client())
+	ctx, cancel := x.database()
+	defer cancel()
+	rate, err := x.api.accounts.AdmitPublic(ctx, x.client())
 	if err != nil {
 		return known(err)
 	}
 	x.rate(rate)
 	return nil
+}
+
+// database gives the time that the database has for a short question: one that has
+// stopped to answer must not hold requests until their clients give up.
+func (x *exchange) database() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(x.r.Context(), x.api.databaseTime)
 }
 
 // key gives the API key as it was sent. X-API-Key wins over Authorization.

@@ -230,6 +230,8 @@ func (x *exchange) fail(err error) {
 	case x.r.Context().Err() != nil:
 		x.status, x.code = statusGone, "client_gone"
 		panic(http.ErrAbortHandler)
+	case x.api.unavailable(err) || errors.Is(err, context.DeadlineExceeded): // the request itself has no deadline
+		f = unavailable(err)
 	default:
 		f = internal(err)
 	}

@@ -132,6 +132,13 @@ func overloaded(what string) *failure {
 	}
 }
 
+func unavailable(cause error) *failure {
+	return &failure{
+		status: http.StatusServiceUnavailable, code: "database_unavailable",
+		message: "The database does not answer. Try again.", retryAfter: 5 * time.Second, cause: cause,
+	}
+}
+
 func notFound() *failure {
 	return &failure{status: http.StatusNotFound, code: "not_found", message: "There is nothing at this path; /openapi.json lists what there is."}
 }

@@ -50,7 +50,9 @@ func (a *API) manifestScan(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	reservation, err := a.accounts.Reserve(ctx, x.grant)
+	counting, cancel := x.database()
+	reservation, err := a.accounts.Reserve(counting, x.grant)
+	cancel()
 	if err != nil {
 		return known(err)
 	}

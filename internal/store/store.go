@@ -35,6 +35,11 @@ func Open(ctx context.Context, name string, getenv func(string) string) (registr
 	}
 }
 
+// Unavailable reports whether an error of a store means that its database does not
+// answer now, is locked by others for too long or cannot write, as opposed to a fault of
+// ours. Asking again later may help.
+func Unavailable(err error) bool { return sqlite.Unavailable(err) || postgres.Unavailable(err) }
+
 // opened keeps a nil store of either kind from looking like one that is there.
 func opened[S registry.Store](s S, err error) (registry.Store, error) {
 	if err != nil {

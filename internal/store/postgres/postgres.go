@@ -11,7 +11,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -140,6 +143,23 @@ func (s *Store) transact(ctx context.Context, f func(pgx.Tx) error) error {
 		return fmt.Errorf("change the database: %w", err)
 	}
 	return nil
+}
+
+// Unavailable reports whether the server cannot be reached, does not answer in time,
+// or says that it cannot work now (SQLSTATE classes 08, 53, 57P and 58).
+func Unavailable(err error) bool {
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	var failure *pgconn.PgError
+	switch {
+	case errors.As(err, &failure):
+		class, code := failure.Code[:min(2, len(failure.Code))], failure.Code
+		return class == "08" || class == "53" || class == "58" || strings.HasPrefix(code, "57P")
+	case errors.As(err, &connecting), errors.As(err, &network):
+		return true
+	}
+	// What is left of a connection whose other end went away in the midst of it.
+	return pgconn.Timeout(err) || pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }
 
 // taken reports whether an error is a row that exists already (unique_violation).

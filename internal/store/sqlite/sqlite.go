@@ -266,6 +266,19 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) (err error)
 	return nil
 }
 
+// Unavailable reports whether the file cannot be read or written now: another process
+// holds it, the disk is full or fails, or the file is gone.
+func Unavailable(err error) bool {
+	for _, code := range []sqlite3.ErrorCode{
+		sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.CANTOPEN, sqlite3.READONLY, sqlite3.PROTOCOL,
+	} {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
 // taken reports whether an error is a row that exists already.
 func taken(err error) bool {
 	return errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) || errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3"
 
@@ -116,6 +118,51 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if got, err := os.ReadFile(text); err != nil || string(got) != string(content) {
 		t.Errorf("the file was changed: %q (%v)", got, err)
+	}
+}
+
+// TestUnavailable holds the lock on writing, as another process would, for longer than a
+// caller waits: that is no fault of ours, and what is not there is none of the file's.
+func TestUnavailable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolmark.db")
+	s, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.KeyByID(t.Context(), "key_none"); err == nil || sqlite.Unavailable(err) {
+		t.Errorf("a key that is not there: %v", err)
+	}
+	other, err := driver.Open("file:" + path + "?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err = s.RevokeKey(ctx, "key_none", now)
+	if err == nil || !sqlite.Unavailable(err) && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a file that is held: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RevokeKey(t.Context(), "key_none", now); !errors.Is(err, registry.ErrNotFound) || sqlite.Unavailable(err) {
+		t.Errorf("a file that is free again: %v", err)
+	}
+	for _, failure := range []error{sqlite3.BUSY, sqlite3.FULL, sqlite3.IOERR_WRITE, fmt.Errorf("commit: %w", sqlite3.READONLY)} {
+		if !sqlite.Unavailable(failure) {
+			t.Errorf("%v is taken for a fault of ours", failure)
+		}
+	}
+	for _, failure := range []error{nil, sqlite3.CONSTRAINT_UNIQUE, sqlite3.ERROR, registry.ErrNotFound} {
+		if sqlite.Unavailable(failure) {
+			t.Errorf("%v is taken for a fault of the file", failure)
+		}
 	}
 }
 
