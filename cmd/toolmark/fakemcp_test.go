@@ -148,6 +148,10 @@ func fakeMCP() {
 			if listed++; listed == 1 {
 				time.AfterFunc(300*time.Millisecond, func() { fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) })
 			}
+		case kind == "grows" && request.Method == "tools/list":
+			// Its list is another one each time it is asked, and it never says so.
+			listed++
+			answer = strings.Replace(answer, `"tools":[`, fmt.Sprintf(`"tools":[{"name":"more_%d"},`, listed), 1)
 		case kind == "paged" && request.Method == "tools/list":
 			answer = request.paged(list)
 		case kind == "half" && request.Method == "prompts/list":

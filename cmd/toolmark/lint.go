@@ -44,7 +44,8 @@ changed since the last release, looks to a client like a change nobody approved.
                locale (LANG and Accept-Language), home (a clean home directory), dir (another
                working directory), client (another client name), header (once for each
                --vary-header), env (once for each --vary-env)
-  --hold       keeps a connection open for that long and listens for announced changes (L103)
+  --hold       keeps a connection open for that long, listens for announced changes, and reads
+               the list again for those that are not announced (L103)
 
 Exit codes: 0 nothing at or above --fail-on; 1 a session could not be read; 2 wrong use;
 3 advice at or above --fail-on. 3 wins over 1. 'toolmark rules explain L106' tells more of

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/canonjson"
@@ -160,8 +159,9 @@ func (p *program) readSession(ctx context.Context, s *source, plan *sessionPlan,
 	})
 }
 
-// hold keeps a connection open and says what the server announced on it. A server with
-// which no connection can be held is not one that announces nothing.
+// hold keeps a connection open and says what the server announced on it, and what it lists
+// at the end. A server with which no connection can be held is not one that announces
+// nothing.
 func (p *program) hold(ctx context.Context, s *source, f *lintFlags) (*lint.Live, error) {
 	var bar *progress
 	if !f.quiet {
@@ -173,28 +173,28 @@ func (p *program) hold(ctx context.Context, s *source, f *lintFlags) (*lint.Live
 	defer cancel()
 	var live *lint.Live
 	var lost error
-	var timer *time.Timer
-	err := probe.Watch(held, s.live, probe.WatchOptions{Options: probe.Options{Timeout: f.timeout, ClientVersion: version(), Now: p.env.now}}, func(e probe.Event) {
+	options := probe.WatchOptions{Options: probe.Options{Timeout: f.timeout, ClientVersion: version(), Now: p.env.now}, Reread: f.hold}
+	err := probe.Watch(held, s.live, options, func(e probe.Event) {
 		switch e.Kind {
 		case probe.Connected:
-			live = &lint.Live{}
-			timer = time.AfterFunc(f.hold, cancel)
-		case probe.Changed:
+			live = &lint.Live{First: e.Snapshot.Manifest}
+		case probe.Changed, probe.Unasked:
 			if slices.Contains(e.Announced, "tools") {
 				live.Notified = true
 			}
-			live.Later = e.Snapshot.Manifest
+			live.Later, live.Deaf = e.Snapshot.Manifest, e.Deaf
+			if e.Kind == probe.Unasked {
+				cancel()
+			}
 		case probe.Lost:
 			lost = e.Err
 			cancel()
 		}
 	})
-	if timer != nil {
-		timer.Stop()
-	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("stopped: %w", ctx.Err())
+	case live != nil && live.Later != nil && lost == nil && err == nil:
 	case errors.Is(err, probe.ErrNotListening):
 		return nil, nil
 	case err != nil:

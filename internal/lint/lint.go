@@ -40,8 +40,13 @@ type Session struct {
 
 // Live is what a connection that was held open showed.
 type Live struct {
+	// First is what was listed at its beginning; nil is what the Manifest of the Input is.
+	// Another session may be listed other things (L106), so that says nothing here.
+	First *toolmark.Manifest
 	// Notified is that the server sent notifications/tools/list_changed.
 	Notified bool
+	// Deaf is that the server offers no stream on which it could.
+	Deaf bool
 	// Later is the list as it was when the connection was ended; nil was not read.
 	Later *toolmark.Manifest
 }

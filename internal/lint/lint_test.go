@@ -131,6 +131,10 @@ func TestListChanged(t *testing.T) {
 		{"changed, not declared", silent, &Live{Later: more}, toolmark.Medium},
 		{"changed and declared, not said", declares, &Live{Later: moreDeclared}, toolmark.Medium},
 		{"said, not declared", silent, &Live{Notified: true}, toolmark.Medium},
+		{"another session had another list", silent, &Live{First: more, Later: more}, 0},
+		{"no way to say so, and nothing to say", declares, &Live{Deaf: true, Later: declares}, 0},
+		{"no way to say so", declares, &Live{Deaf: true, Later: moreDeclared}, toolmark.Medium},
+		{"another order", more, &Live{Later: server(t, "1", tool("b", "Subtracts."), tool("a", "Adds."))}, 0},
 	} {
 		got := Check(Input{Manifest: c.m, Live: c.live})
 		switch {
@@ -228,6 +232,15 @@ func TestVolatile(t *testing.T) {
 		{"Lists notes. The current date is 30 November 2026.", "date"},
 		{"Lists notes. Current time: 2025-01-01T10:00:00Z", "time"},
 		{"今日は2026年11月30日です。", "date"},
+		{"Lists notes. The current time is 23:29.", "time"},
+		{"Server time: 01:30:12", "time"},
+		{"The current time, e.g. 23:29", ""},
+		{"Wakes you at 06:30, server time or local time 12h later.", ""},
+		{"Lists notes (served at 1796080999).", "time"},
+		{"Cache key 1796080999123.", "time"},
+		{"Seconds since 1970, such as 1700000000", ""},
+		{"Order 17960809991, or 996080999.", ""},
+		{"Takes /Users/john/a.txt as /home/projects/a.txt.", ""},
 		{"Day to list, YYYY-MM-DD, e.g. 2024-01-01.", ""},
 		{"Start of the range, such as 2024-01-01T00:00:00Z", ""},
 		{"The date from which to list; default 2020-01-01", ""},
@@ -261,6 +274,31 @@ func TestVolatile(t *testing.T) {
 		slices.Sort(kinds)
 		if strings.Join(kinds, " ") != c.want {
 			t.Errorf("%q: %q, want %q", c.text, kinds, c.want)
+		}
+	}
+}
+
+// A default that was the time when the server started.
+func TestVolatileNumbers(t *testing.T) {
+	now := time.Date(2026, 11, 30, 23, 30, 0, 0, time.UTC)
+	number := func(text string) toolmark.Finding {
+		m := server(t, "1", `{"name":"a","description":"Lists.","inputSchema":{"type":"object","properties":{"since":{"type":"number","default":`+text+`}}}}`)
+		got := Check(Input{Manifest: m, Now: now})
+		if len(got) == 0 {
+			return toolmark.Finding{}
+		}
+		return got[0]
+	}
+	for _, text := range []string{"1796080999", "1796080999.25", "1796080999000"} {
+		f := number(text)
+		d, _ := f.Details.(toolmark.AdviceDetails)
+		if f.Code != toolmark.CodeVolatile || d.Kind != "time" || len(d.Locations) != 1 || d.Locations[0].Pointer != "/inputSchema/properties/since/default" {
+			t.Errorf("%s: %+v", text, f)
+		}
+	}
+	for _, text := range []string{"0", "1700000000", "2147483647", "4294967295", "17960809990", "1e9"} {
+		if f := number(text); f.Code != "" {
+			t.Errorf("%s: %+v", text, f)
 		}
 	}
 }

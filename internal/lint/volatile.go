@@ -2,6 +2,7 @@ package lint
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,13 +15,13 @@ import (
 // called the current one, a path or an identifier where nothing beside it says that it is
 // an example.
 func (c *collector) volatile(m *toolmark.Manifest, now time.Time, s Surroundings) {
-	v := &volatile{surroundings: s.values(), found: map[volatileGroup][]toolmark.Location{}}
+	v := &volatile{now: now, surroundings: s.values(), found: map[volatileGroup][]toolmark.Location{}}
 	if !now.IsZero() {
 		v.days = days(now)
 	}
 	walk(m, v.text)
 	for i := range m.Tools {
-		v.enums(i, "", m.Tools[i].Tree)
+		v.values(i, "", m.Tools[i].Tree)
 	}
 	for _, g := range v.order {
 		c.add(m, g.tool, toolmark.CodeVolatile, toolmark.Medium, volatileReasons[g.kind],
@@ -45,6 +46,7 @@ type volatileGroup struct {
 }
 
 type volatile struct {
+	now          time.Time // zero where it is not known when the list was read
 	days         []string
 	surroundings []surrounding
 	found        map[volatileGroup][]toolmark.Location
@@ -111,6 +113,8 @@ var (
 	isoDate = `\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?`
 	// namedNow is a date that the text calls the present one.
 	namedNow = regexp.MustCompile(`(?i)\b(?:today(?:'s date)?(?: is|:)|(?:the )?(?:current|server|present)[ _-](?:date|time|datetime|timestamp|day)(?: \(?utc\)?)?(?: is|:|=)|generated (?:on|at):?|started (?:on|at):?|last (?:updated|refreshed|synced)(?: on| at)?:?|as of(?: now| today)?,?)\s+["'` + "`" + `(]?(` + isoDate + `)`)
+	// clock is a time of day that the text calls the present one.
+	clock = regexp.MustCompile(`(?i)\b(?:current|server|local|system|present)[ _-]time(?: \(?utc\)?)?(?: is|:|=)?\s*["'` + "`" + `(]?(\d{1,2}:\d{2}(?::\d{2})?)\b`)
 	// builds are numbers that name a build.
 	builds = regexp.MustCompile(`(?i)\b(?:build(?: id| number| hash)?|commit|revision|git sha|sha)[ :=#(]+([0-9a-f]{7,40}|\d{5,})\b`)
 	// identifier is a UUID that the text calls that of a session, an account or the like.
@@ -129,7 +133,7 @@ var placeholderUsers = map[string]bool{
 	"alice": true, "bob": true, "john": true, "jane": true, "johndoe": true, "jdoe": true, "foo": true, "bar": true,
 	"example": true, "shared": true, "public": true, "test": true, "dev": true, "developer": true, "someone": true, "xxx": true,
 	"admin": true, "ubuntu": true, "ec2-user": true, "deploy": true, "vagrant": true, "git": true, "www": true,
-	"youruser": true, "your_username": true, "yourusername": true, "myuser": true, "node": true, "app": true, "runner": true,
+	"project": true, "projects": true, "documents": true, "workspace": true, "youruser": true, "your_username": true, "yourusername": true, "myuser": true, "node": true, "app": true, "runner": true,
 }
 
 // exampleReach is how many bytes before a value a word makes it an example.
@@ -162,8 +166,14 @@ func (v *volatile) text(t text) {
 		}
 		v.add(t.tool, kind, place(t, at[2], at[3]))
 	}
+	if from, to := v.epoch(t.text); to > 0 {
+		v.add(t.tool, "time", place(t, from, to))
+	}
 	if isExample || t.name {
 		return
+	}
+	if at := clock.FindStringSubmatchIndex(t.text); at != nil && !exampleBefore(t.text, at[0]) {
+		v.add(t.tool, "time", place(t, at[2], at[3]))
 	}
 	for _, at := range identifier.FindAllStringSubmatchIndex(t.text, 4) {
 		if !plainUUID(t.text[at[2]:at[3]]) && !exampleBefore(t.text, at[0]) {
@@ -195,6 +205,38 @@ func (v *volatile) today(t text) {
 		v.add(t.tool, kind, place(t, at, to))
 		return
 	}
+}
+
+// epoch looks for the time of the probe as a number of seconds or milliseconds since 1970:
+// one of within a day, which no example holds.
+func (v *volatile) epoch(text string) (from, to int) {
+	if v.now.IsZero() {
+		return 0, 0
+	}
+	for at := 0; at < len(text); {
+		if text[at] < '0' || text[at] > '9' {
+			at++
+			continue
+		}
+		end := at
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		if n, err := strconv.ParseInt(text[at:end], 10, 64); err == nil {
+			var when time.Time
+			switch end - at {
+			case 10:
+				when = time.Unix(n, 0)
+			case 13:
+				when = time.UnixMilli(n)
+			}
+			if !when.IsZero() && when.Sub(v.now).Abs() <= 24*time.Hour {
+				return at, end
+			}
+		}
+		at = end
+	}
+	return 0, 0
 }
 
 // wordIndex finds a value that does not go on in letters or digits on either side.
@@ -244,12 +286,17 @@ func plainUUID(id string) bool {
 // ownObject is a value that names one object of one account.
 var ownObject = regexp.MustCompile(`(?i)^(?:` + uuidForm + `|[0-9a-f]{24}|(?:/home/|/Users/|[a-z]:\\Users\\)\S+|[^\s@]+@[^\s@]+\.[a-z]{2,}|(?:proj|acct|org|user|usr|ws|team|cus|wrk|db|env)_[0-9a-z]{10,})$`)
 
-// enums looks for lists of values that are one user's own.
-func (v *volatile) enums(tool int, pointer string, value *toolmark.Value) {
+// values looks for lists of values that are one user's own, and for the present time as a
+// number.
+func (v *volatile) values(tool int, pointer string, value *toolmark.Value) {
 	switch value.Kind {
+	case toolmark.KindNumber:
+		if _, to := v.epoch(value.Text); to > 0 {
+			v.add(tool, "time", toolmark.Location{Pointer: toolmark.Text(pointer)})
+		}
 	case toolmark.KindArray:
 		for i := range value.Items {
-			v.enums(tool, toolmark.Pointer(pointer, i), &value.Items[i])
+			v.values(tool, toolmark.Pointer(pointer, i), &value.Items[i])
 		}
 	case toolmark.KindObject:
 		for i := range value.Members {
@@ -267,7 +314,7 @@ func (v *volatile) enums(tool int, pointer string, value *toolmark.Value) {
 				}
 				continue
 			}
-			v.enums(tool, at, &member.Value)
+			v.values(tool, at, &member.Value)
 		}
 	}
 }

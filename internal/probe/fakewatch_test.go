@@ -76,6 +76,7 @@ func modernWatched(f *fake) {
 var watchFakes = map[string]func(*fake){
 	"announces":            func(f *fake) { announcing(f, helloWith(`{"tools":{"listChanged":true}}`), toolsNews) },
 	"announces-undeclared": func(f *fake) { announcing(f, helloWith(`{"tools":{}}`), promptsNews, toolsNews) },
+	"grows":                func(f *fake) { announcing(f, helloWith(`{"tools":{"listChanged":true}}`)) },
 	"late-tools": func(f *fake) {
 		n := 0
 		f.serve(func(c call) string {

@@ -28,6 +28,10 @@ type WatchOptions struct {
 	// announces changes all the time is read in peace; 0 means DefaultMinInterval.
 	// The first announcement after a quiet time is followed at once.
 	MinInterval time.Duration
+	// Reread is how long after Connected the lists are read once more though nothing was
+	// announced, to see a change that is not announced; 0 is never. It is done on a
+	// connection that announces nothing as well, before ErrNotListening is returned.
+	Reread time.Duration
 	// MinBackoff and MaxBackoff bound the wait before a lost connection is made again;
 	// it doubles with each failure, and varies by up to a quarter. 0 means the defaults.
 	MinBackoff, MaxBackoff time.Duration
@@ -49,9 +53,12 @@ const (
 	// Lost: there is no connection, or the manifest could not be read. It is tried
 	// again after Retry.
 	Lost
+	// Unasked: the manifest was read again after WatchOptions.Reread, in the session that
+	// was there before. What the server announced but was not read yet is in Announced.
+	Unasked
 )
 
-// String gives "connected", "changed" or "lost".
+// String gives "connected", "changed", "lost" or "unasked".
 func (k EventKind) String() string {
 	switch k {
 	case Connected:
@@ -60,6 +67,8 @@ func (k EventKind) String() string {
 		return "changed"
 	case Lost:
 		return "lost"
+	case Unasked:
+		return "unasked"
 	}
 	return fmt.Sprintf("event %d", int(k))
 }
@@ -78,6 +87,8 @@ type Event struct {
 	Announced []string
 	// Undeclared are those of Announced that are not Declared.
 	Undeclared []string
+	// Deaf: the server offers no way to be told, so Watch returns ErrNotListening.
+	Deaf bool
 	// Err is a *toolmark.Error as Probe gives it where Kind is Lost, and Retry the time
 	// until the next attempt.
 	Err   error
@@ -137,6 +148,7 @@ type watch struct {
 	tell func(Event)
 
 	connected bool // of the last connection: it was made and read
+	deaf      bool // of the last connection: it announces nothing
 }
 
 // send tells an event, unless nobody listens any more.
@@ -180,14 +192,32 @@ func (w *watch) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.deaf = deaf != nil
 	if err := w.told(p, Connected, got); err != nil {
 		return err
 	}
 	w.connected = true
 	if deaf != nil {
+		if w.opts.Reread > 0 {
+			if !sleep(ctx, w.opts.Reread) {
+				return ctx.Err()
+			}
+			if _, err := w.unasked(ctx, p, got); err != nil {
+				return err
+			}
+		}
 		return deaf
 	}
 	return w.serve(ctx, p, got)
+}
+
+// unasked reads again though nothing was announced, and tells what was read.
+func (w *watch) unasked(ctx context.Context, p *prober, got *parts) (*parts, error) {
+	got, err := w.readAgain(ctx, p, got)
+	if err != nil {
+		return nil, err
+	}
+	return got, w.told(p, Unasked, got)
 }
 
 // listen asks the server to tell of changes in the way of its revision.
@@ -219,19 +249,36 @@ func (w *watch) told(p *prober, kind EventKind, got *parts) error {
 	if err != nil {
 		return err
 	}
-	w.send(Event{Kind: kind, Snapshot: s, Declared: got.declared(), Announced: got.announced, Undeclared: got.undeclared()})
+	w.send(Event{Kind: kind, Snapshot: s, Declared: got.declared(), Announced: got.announced, Undeclared: got.undeclared(), Deaf: w.deaf})
 	return nil
 }
 
 // serve waits for news and reads again, until the connection is lost.
 func (w *watch) serve(ctx context.Context, p *prober, got *parts) error {
 	last, short := time.Now(), 0
+	reread := last.Add(w.opts.Reread)
+	due := w.opts.Reread > 0
 	for {
+		if due && !time.Now().Before(reread) {
+			var err error
+			if got, err = w.unasked(ctx, p, got); err != nil {
+				return err
+			}
+			due, last = false, time.Now()
+		}
 		p.stage = "changes of its lists"
 		opened := time.Now()
-		err := p.tr.next(ctx)
+		waiting, stop := ctx, context.CancelFunc(func() {})
+		if due {
+			waiting, stop = context.WithDeadline(ctx, reread)
+		}
+		err := p.tr.next(waiting)
+		over := err != nil && waiting.Err() != nil && ctx.Err() == nil
+		stop()
 		var ended *streamEnded
 		switch {
+		case over:
+			continue
 		case errors.As(err, &ended):
 			// Streams that end soon are opened again later and later.
 			if time.Since(opened) > w.opts.MaxBackoff {

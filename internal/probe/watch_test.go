@@ -228,6 +228,48 @@ func TestWatchServersThatDoNotTell(t *testing.T) {
 	}
 }
 
+// A change that is not announced is seen when the lists are read once more, in the same
+// session, whether the server could have announced it or not.
+func TestWatchRereads(t *testing.T) {
+	opts := quick()
+	opts.Reread = 50 * time.Millisecond
+	w := startWatch(t, fakeSource(t, "grows"), opts)
+	if e := w.next(Connected); toolNames(e.Snapshot) != "t1" || e.Deaf {
+		t.Errorf("%+v with %s", e, toolNames(e.Snapshot))
+	}
+	if e := w.next(Unasked); toolNames(e.Snapshot) != "t2" || len(e.Announced) > 0 || !slices.Equal(e.Declared, []string{"tools"}) {
+		t.Errorf("%+v with %s", e, toolNames(e.Snapshot))
+	}
+	select {
+	case e := <-w.events:
+		t.Errorf("read once more than once: %+v", e)
+	case <-time.After(200 * time.Millisecond):
+	}
+	if err := w.end(); err != nil {
+		t.Error(err)
+	}
+	w = startWatch(t, fakeSource(t, "modern-tells-none"), opts)
+	for _, kind := range []EventKind{Connected, Unasked} {
+		if e := w.next(kind); !e.Deaf {
+			t.Errorf("%+v", e)
+		}
+	}
+	if err := w.result(); !errors.Is(err, ErrNotListening) {
+		t.Error(err)
+	}
+	// A server that announces all the time is read once more all the same.
+	w = startWatch(t, fakeSource(t, "floods"), opts)
+	w.next(Connected)
+	for e := range w.events {
+		if e.Kind == Unasked {
+			break
+		}
+	}
+	if err := w.end(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWatchWrongUse(t *testing.T) {
 	err := Watch(t.Context(), Source{}, WatchOptions{}, func(Event) { t.Error("an event came") })
 	wantError(t, err, toolmark.ErrUsage)
