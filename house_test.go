@@ -53,13 +53,14 @@ var house = map[string][]string{
 	"internal/store/storetest": {"internal/access", "internal/registry", "internal/store/*"},
 
 	// Programs and helpers of tests: not part of what is shipped.
-	"internal/shared":        {},
-	"internal/eval":          {"*"},
-	"internal/bench/load":    {"*"},
-	"internal/bench/service": {"internal/access"},
-	"internal/bench":         {"*"},
-	"test/oracle":            {"*"},
-	"test/oracle/run":        {"*"},
+	"internal/shared":           {},
+	"internal/eval":             {"*"},
+	"internal/bench/load":       {"*"},
+	"internal/bench/service":    {"internal/access"},
+	"internal/bench":            {"*"},
+	"examples/webhook-receiver": {},
+	"test/oracle":               {"*"},
+	"test/oracle/run":           {"*"},
 
 	// The only wiring.
 	"cmd/toolmark": {"*"},
