@@ -112,6 +112,7 @@ func (x *exchange) readBody(limit int64) (*body, error) {
 		b.Release()
 		return nil, internal(err)
 	}
+	x.read = true
 	return b, nil
 }
 

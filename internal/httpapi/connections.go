@@ -19,6 +19,9 @@ type connections struct {
 	net.Listener
 	most  int
 	grace time.Duration
+	// unread gives the answer to what could not be read as a request; nil leaves it to
+	// net/http.
+	unread func(status int, remote string) []byte
 
 	mu     sync.Mutex
 	room   sync.Cond

@@ -1,9 +1,10 @@
 // Package httpapi is the HTTP side of the scan service: routes, wire types, and the
 // one place where errors become answers.
 //
-// Guarantees: every response that this package writes carries X-Request-Id; every
-// JSON response is ASCII with Content-Type "application/json; charset=utf-8" (what /mcp
-// answers once a caller is let in has the form that MCP gives it, see MCP). The
+// Guarantees: every response carries X-Request-Id, an answer to bytes that are no
+// request too (but not with TLS, see unread.go); every JSON response is ASCII with
+// Content-Type "application/json; charset=utf-8" (what /mcp answers once a caller is let
+// in has the form that MCP gives it, see MCP). The
 // checks of a request come in one order: method, key, access list, scope, rate,
 // declared body size, media type, body, quota; a check that refuses leaves those
 // behind it undone, so a body is not read for a caller who may not send one. A body
@@ -13,5 +14,5 @@
 //
 // The package does not decide who may do what (package access), does not count
 // (package registry), does not find anything (package scan) and opens no listener:
-// see [Server.Handler] and [Serve].
+// see [API.ServeHTTP] and [Serve].
 package httpapi

@@ -41,6 +41,7 @@ type exchange struct {
 	status int
 	sent   int64
 	cause  error
+	read   bool // the body, to its end
 }
 
 // ServeHTTP answers one request.
@@ -55,6 +56,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, span := a.tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 	x.r = r.WithContext(ctx)
+	if r.ContentLength == 0 {
+		// The deadline of Serve is for bodies. Past it a client would seem to have gone.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	}
 	a.metrics.inFlight.Inc()
 	defer x.end(span)
 	defer x.contain()
@@ -236,20 +241,20 @@ func (x *exchange) fail(err error) {
 		f = internal(err)
 	}
 	x.code, x.cause = f.code, f.cause
-	x.limitUnread()
 	f.apply(x.Header())
 	if err := x.reply(f.status, f.body()); err != nil { // our own types always have a JSON form
 		panic(err)
 	}
 }
 
-// drainTime is how long an answer that comes before the body waits for a short rest of
-// it, which net/http reads away so that the connection can be used again; a rest of
-// 256 KiB or more, or one that does not come in time, closes the connection.
+// drainTime is how long an answer that comes before the body, whether it is an error or
+// not, waits for a short rest of it, which net/http reads away so that the connection
+// can be used again; a rest of 256 KiB or more, or one that does not come in time,
+// closes the connection.
 const drainTime = time.Second
 
 func (x *exchange) limitUnread() {
-	if x.r.ContentLength != 0 {
+	if x.r.ContentLength != 0 && !x.read {
 		// Where there are no deadlines there is no connection either.
 		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(drainTime))
 	}
@@ -265,6 +270,7 @@ func (x *exchange) WriteHeader(status int) {
 		return
 	}
 	x.status = status
+	x.limitUnread()
 	x.w.WriteHeader(status)
 }
 

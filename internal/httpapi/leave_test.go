@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"strings"
@@ -36,6 +37,63 @@ func TestSlowClients(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	close(b.release)
 	w.want(http.StatusOK, `"ok":true`)
+}
+
+// A body that is announced and never sent, to a path that reads none, does not hold its
+// connection: whoever holds 2,048 of them would keep everybody out.
+func TestUnsentBodies(t *testing.T) {
+	l := serveLive(t, fixtureConfig{}, Listen{})
+	for _, request := range []string{
+		"GET /healthz", "GET /docs", "OPTIONS /healthz", "GET /api/v1/usage/stats", "GET /nowhere", "PUT /healthz", "OPTIONS *",
+	} {
+		for _, announced := range []string{"Content-Length: 10", "Transfer-Encoding: chunked", "Content-Length: 10\r\nExpect: 100-continue"} {
+			t.Run(request+" "+announced, func(t *testing.T) {
+				t.Parallel()
+				w := l.dial(t)
+				w.send(request + " HTTP/1.1\r\nHost: h\r\nX-API-Key: " + l.key + "\r\n" + announced + "\r\n\r\n")
+				w.answer()
+				w.closed()
+			})
+		}
+	}
+}
+
+// A request without a body that takes long is not ended by the time that bodies have.
+func TestSlowAnswerWithoutABody(t *testing.T) {
+	slow := func(c *Config) {
+		c.Ready = func(ctx context.Context) error {
+			select {
+			case <-time.After(700 * time.Millisecond):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	ln, api := listener(t), newFixture(t, fixtureConfig{change: slow}).api
+	server := &http.Server{Handler: api, ReadTimeout: 200 * time.Millisecond, ReadHeaderTimeout: time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ln) }()
+	response, err := http.Get("http://" + ln.Addr().String() + "/readyz")
+	if err != nil {
+		t.Error(err)
+	} else if _ = response.Body.Close(); response.StatusCode != http.StatusOK {
+		t.Errorf("%d", response.StatusCode)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	<-done
+}
+
+func listener(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
 }
 
 // A client that hangs up ends its scan, which is then not counted.

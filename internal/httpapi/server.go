@@ -38,6 +38,10 @@ type Listen struct {
 	Log *slog.Logger
 }
 
+// unreadTime bounds the wait for a body which no handler reads: net/http reads what is
+// left of it behind the answer. Handlers that read one set their own time.
+const unreadTime = 10 * time.Second
+
 // maxHeader is the most bytes of a request's header.
 const maxHeader = 32 << 10
 
@@ -48,10 +52,14 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, cfg Listen) err
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	limit := newConnections(ln, positive(cfg.MaxConnections, 2048), positive(cfg.Grace, time.Second))
+	if api, ok := h.(*API); ok {
+		limit.unread = api.unread
+	}
 	server := &http.Server{
 		Handler:                      h,
 		TLSConfig:                    cfg.TLS,
 		ReadHeaderTimeout:            positive(cfg.HeaderTimeout, 5*time.Second),
+		ReadTimeout:                  positive(cfg.HeaderTimeout, 5*time.Second) + unreadTime,
 		IdleTimeout:                  positive(cfg.Idle, time.Minute),
 		WriteTimeout:                 positive(cfg.WriteTimeout, time.Minute),
 		MaxHeaderBytes:               maxHeader,
