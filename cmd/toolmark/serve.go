@@ -165,7 +165,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 
 	db, err := store.Open(ctx, f.database, p.env.getenv)
 	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	cfg, prober, err := p.registryConfig(&f.registry)

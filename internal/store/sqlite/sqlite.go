@@ -61,7 +61,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	if err := create(path); err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, fmt.Errorf("open the database: %w; --database sqlite:PATH names another file", err)
 	}
 	s := &Store{path: path}
 	defer func() {
