@@ -333,6 +333,18 @@ var fakes = map[string]func(*fake){
 		}
 	},
 	"modern": func(f *fake) { f.serve(modern) },
+	// It starts slowly the first time, and then also answers what it was asked long ago.
+	"modern-slow-first": func(f *fake) {
+		if mark := os.Getenv("FAKE_MARK"); os.Mkdir(mark, 0o700) == nil {
+			time.Sleep(1500 * time.Millisecond)
+		}
+		f.serve(func(c call) string {
+			if c.Method == "initialize" {
+				return wellBehaved(c)
+			}
+			return modern(c)
+		})
+	},
 	"slow-modern": func(f *fake) {
 		time.Sleep(800 * time.Millisecond)
 		f.serve(modern)

@@ -118,11 +118,11 @@ func olderVersion(lost *lostError, current string) string {
 
 // shakeHands finds the revision to speak: server/discover first, then initialize.
 func (p *prober) shakeHands(ctx context.Context, offer string, discover bool) (*parts, error) {
-	discoverID := 0
+	discoverID, asked := 0, discover && offer == discoverVersion
 	if offer == discoverVersion {
 		offer = versions[1]
 		if discover {
-			got, id, supported, err := p.discover(ctx)
+			got, id, supported, err := p.discover(ctx, p.discoverWait())
 			if got != nil || err != nil {
 				return got, err
 			}
@@ -135,15 +135,47 @@ func (p *prober) shakeHands(ctx context.Context, offer string, discover bool) (*
 			}
 		}
 	}
+	got, err := p.initialize(ctx, offer, discoverID)
+	if err != nil || !asked || got.version == discoverVersion || !p.knowsDiscover(discoverID) {
+		return got, err
+	}
+	// It took long to start (npx fetched a package, say), and speaks the newer revision. A
+	// fast start and a slow one must not read two different things, so it begins again:
+	// what is started has been fetched now, and there is no hurry.
+	p.opts.Progress("server/discover was answered late, starting again")
+	p.tr.close()
+	if err := p.tr.connect(ctx); err != nil {
+		return nil, err
+	}
+	left := p.opts.Timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	got, discoverID, _, err = p.discover(ctx, left/2)
+	if got != nil || err != nil {
+		return got, err
+	}
 	return p.initialize(ctx, offer, discoverID)
+}
+
+func (p *prober) discoverWait() time.Duration { return min(discoverWait, p.opts.Timeout/4) }
+
+// knowsDiscover reports whether the server has answered server/discover after all.
+func (p *prober) knowsDiscover(id int) bool {
+	late := p.tr.late(id)
+	if late == nil || late.err != nil {
+		return false
+	}
+	got, _ := discovered(late)
+	return got != nil
 }
 
 // discover asks a server of revision 2026-07-28 what it is. Where the server does not
 // know the method, in whichever way it says so, everything returned is zero but the
-// id of the request and the revisions the server named.
-func (p *prober) discover(ctx context.Context) (got *parts, id int, supported []string, err error) {
+// id of the request and the revisions the server named. It is given at most wait.
+func (p *prober) discover(ctx context.Context, wait time.Duration) (got *parts, id int, supported []string, err error) {
 	p.step("server/discover")
-	short, cancel := context.WithTimeout(ctx, min(discoverWait, p.opts.Timeout/4))
+	short, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	r := p.request("server/discover", "", discoverVersion)
 	a, err := p.tr.call(short, r)

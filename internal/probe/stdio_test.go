@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -298,5 +299,22 @@ func TestCancelledProbe(t *testing.T) {
 	}
 	if took := time.Since(start); took > 4*time.Second {
 		t.Errorf("took %s", took)
+	}
+}
+
+// A server that starts slowly, as npx does that fetches a package, is read as the one that
+// starts fast: both speak the newest revision, and the two snapshots are the same.
+func TestSlowStartReadsTheSame(t *testing.T) {
+	src := fakeSource(t, "modern-slow-first", "FAKE_MARK="+filepath.Join(t.TempDir(), "mark"))
+	var got [2]string
+	for i := range got {
+		s := mustProbe(t, src, Options{Timeout: 4 * time.Second, Now: fixedClock})
+		if s.Manifest.ProtocolVersion != discoverVersion {
+			t.Errorf("run %d speaks %s", i+1, s.Manifest.ProtocolVersion)
+		}
+		got[i] = string(s.Bytes)
+	}
+	if got[0] != got[1] {
+		t.Errorf("first\n%s\nthen\n%s", got[0], got[1])
 	}
 }

@@ -342,7 +342,7 @@ func (w *watch) readAgain(ctx context.Context, p *prober, old *parts) (*parts, e
 	return w.reading(ctx, p, func(ctx context.Context) (*parts, error) {
 		got := old.again(p.news.take())
 		if old.version == discoverVersion {
-			hello, _, _, err := p.discover(ctx)
+			hello, _, _, err := p.discover(ctx, p.discoverWait())
 			if err != nil {
 				return nil, err
 			}
