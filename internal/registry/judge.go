@@ -3,6 +3,8 @@ package registry
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -135,7 +137,7 @@ func (s *Service) unread(r *ServerRecord, got *reading, c *ServerChange) {
 		st.Since = got.at
 	}
 	wait := min(s.interval(r)<<min(st.Failures-1, 3), maxBackoff*s.interval(r))
-	c.Due = got.at.Add(s.jitter(wait))
+	c.Due = s.due(r, got.at, wait)
 	run(r, c)
 }
 
@@ -243,7 +245,8 @@ func suspicious(old, new *toolmark.Manifest) string {
 
 // NextProbe gives when a server that is probed at now is due again.
 func (s *Service) NextProbe(now time.Time, d DueServer) time.Time {
-	return stored(now.Add(s.jitter(s.interval(&ServerRecord{Interval: d.Interval}))))
+	r := &ServerRecord{ID: d.ID, Interval: d.Interval}
+	return s.due(r, now, s.interval(r))
 }
 
 // interval gives the time between two probes of a server.
@@ -254,14 +257,18 @@ func (s *Service) interval(r *ServerRecord) time.Duration {
 	return s.cfg.Interval
 }
 
-// jitter shortens a time by 5 to 15 in a hundred, so that servers that were registered
-// together are not probed together for ever, and that a probe which waits for its turn is
-// still in time.
-func (s *Service) jitter(d time.Duration) time.Duration {
-	var b [2]byte
-	if _, err := s.cfg.Random.Read(b[:]); err != nil {
-		return d - d/20
+// due gives a server's last place in time that is not more than wait after now. Places are
+// nine tenths of its interval apart, so that a probe which waits for its turn is still in
+// time, and where they lie follows from its id. So servers spread out evenly, and do again
+// after they all were due at once: a restart or an outage is over within an interval.
+func (s *Service) due(r *ServerRecord, now time.Time, wait time.Duration) time.Time {
+	step := s.interval(r) / 10 * 9
+	if step < time.Microsecond {
+		return stored(now.Add(wait))
 	}
-	share := float64(uint16(b[0])<<8|uint16(b[1])) / (1 << 16)
-	return d - d/20 - time.Duration(share*float64(d)/10)
+	sum := sha256.Sum256([]byte(r.ID))
+	place := time.Duration(binary.BigEndian.Uint64(sum[:]) % uint64(step))
+	latest := now.Add(wait)
+	since := time.Duration(latest.UnixNano()) - place
+	return stored(latest.Add(-(since % step)))
 }

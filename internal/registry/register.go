@@ -51,7 +51,7 @@ func (s *Service) RegisterServer(ctx context.Context, caller Caller, n NewServer
 		State: Unchanged, LastKnown: Unchanged, Since: got.at, BaselineID: first.ID, CurrentID: first.ID,
 		ProbedAt: got.at, ReadAt: got.at, RunFrom: got.at, RunCount: 1,
 	}
-	r.Due = got.at.Add(s.jitter(s.interval(r)))
+	r.Due = s.due(r, got.at, s.interval(r))
 	deed, err := s.deed(caller, r, "registered")
 	if err != nil {
 		return nil, err

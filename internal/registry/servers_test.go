@@ -643,8 +643,8 @@ func TestBackoff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wait := got.NextProbe.Sub(got.ProbedAt); wait > longest*95/100 || wait < longest*85/100 {
-			t.Errorf("after %d failures it waits %s, want 85 to 95 in a hundred of %s", failures, wait, longest)
+		if wait := got.NextProbe.Sub(got.ProbedAt); wait > longest || wait <= longest-9*time.Minute {
+			t.Errorf("after %d failures it waits %s, want at most %s and at least nine tenths of an interval less", failures, wait, longest)
 		}
 	}
 	check(0, 10*time.Minute)
@@ -652,5 +652,35 @@ func TestBackoff(t *testing.T) {
 	for i, longest := range []time.Duration{10, 20, 40, 80, 80} {
 		w.ask(t, s.ID)
 		check(i+1, longest*time.Minute)
+	}
+}
+
+// TestPlacesInTheInterval: servers that are all due at once are so no more an interval
+// later, each keeps its place from then on, and none waits longer than its interval.
+func TestPlacesInTheInterval(t *testing.T) {
+	w := onSQLite(t)
+	const servers, interval = 2000, 15 * time.Minute
+	now := w.clock.Now()
+	tenths := [10]int{}
+	for i := range servers {
+		d := registry.DueServer{ID: fmt.Sprintf("srv_%d", i), Interval: interval}
+		next := w.NextProbe(now, d)
+		if wait := next.Sub(now); wait <= interval/10 || wait > interval {
+			t.Fatalf("it waits %s", wait)
+		}
+		tenths[(next.Sub(now)-interval/10-1)*10/(interval/10*9)]++
+		for range 3 {
+			late := next.Add(time.Duration(i) * time.Millisecond * 100) // it had to wait for its turn
+			after := w.NextProbe(late, d)
+			if after.Sub(next) != interval/10*9 {
+				t.Fatalf("%s after its place, with %s to wait", after.Sub(next), late.Sub(next))
+			}
+			next = after
+		}
+	}
+	for i, n := range tenths {
+		if n < servers/20 || n > servers*3/20 {
+			t.Errorf("%d of %d servers are in tenth %d of the interval", n, servers, i)
+		}
 	}
 }
