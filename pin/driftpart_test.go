@@ -367,3 +367,16 @@ func BenchmarkDiff400(b *testing.B) {
 		})
 	}
 }
+
+// What a session agrees on depends on both sides, so it weighs little; what a server
+// declares of itself in the same place does not.
+func TestAgreedOnIsInfo(t *testing.T) {
+	old := manifest(t, `{"protocolVersion":"2025-11-25","tools":[]}`)
+	d := pin.Diff(old, manifest(t, `{"protocolVersion":"2026-07-28","supportedVersions":["2026-07-28"],"tools":[]}`), pin.Options{})
+	if len(d.Changes) != 2 || d.Worst() != toolmark.Info {
+		t.Errorf("%s", show(d))
+	}
+	if d = pin.Diff(old, manifest(t, `{"protocolVersion":"2025-11-25","offers":["2026-07-28"],"tools":[]}`), pin.Options{}); d.Worst() != toolmark.Medium {
+		t.Errorf("%s", show(d))
+	}
+}

@@ -64,8 +64,14 @@ func weigh(c *Change) (toolmark.Severity, string) {
 	case KindServerVersion:
 		return toolmark.Info, "the server's version " + did(c)
 	}
-	if c.Tool == toolmark.WholeList && c.Pointer == "/protocolVersion" {
-		return toolmark.Info, "the protocol revision " + did(c) // it is agreed on, not declared
+	if c.Tool == toolmark.WholeList {
+		// Agreed on at the beginning of a session, not declared.
+		switch at := string(c.Pointer); {
+		case at == "/protocolVersion":
+			return toolmark.Info, "the protocol revision " + did(c)
+		case at == "/supportedVersions", strings.HasPrefix(at, "/supportedVersions/"):
+			return toolmark.Info, "what protocol revisions the server offers " + did(c)
+		}
 	}
 	return toolmark.Medium, "a member that tells a client more about it " + did(c)
 }

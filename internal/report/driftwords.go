@@ -166,7 +166,13 @@ func annotationWords(c *pin.Change, tokens []string) phrase {
 	name := strings.Join(tokens[1:], "/")
 	hint, known := hintSays[name]
 	if !known {
-		return fromTo(ours("annotation ").name(name).ours(" "), c)
+		p := fromTo(ours("annotation ").name(name).ours(" "), c)
+		for hint := range hintSays {
+			if strings.EqualFold(strings.NewReplacer("_", "", "-", "").Replace(name), hint) {
+				return p.ours("; clients read " + hint + " and not this spelling")
+			}
+		}
+		return p
 	}
 	p := ours(name + " ")
 	said := func(v *toolmark.Value) (bool, bool) {

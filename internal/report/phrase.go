@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolmark/toolmark"
@@ -37,6 +38,14 @@ func (p phrase) value(v *toolmark.Value) phrase {
 		return p.name(v.Text)
 	case v.Kind <= toolmark.KindNumber && len(v.Text) < longestQuote:
 		return p.ours(string(canonjson.Append(nil, v))) // a literal cannot be taken for words
+	case v.Kind == toolmark.KindArray && len(v.Items) > 0 && len(v.Items) <= mostNamed && allStrings(v):
+		for i := range v.Items {
+			if i > 0 {
+				p = p.ours(", ")
+			}
+			p = p.name(v.Items[i].Text)
+		}
+		return p
 	}
 	return p.name(string(canonjson.Append(nil, v)))
 }
@@ -87,4 +96,8 @@ func (p phrase) join(quote func(string) string) string {
 		b.WriteString(quote(text))
 	}
 	return b.String()
+}
+
+func allStrings(v *toolmark.Value) bool {
+	return !slices.ContainsFunc(v.Items, func(e toolmark.Value) bool { return e.Kind != toolmark.KindString })
 }

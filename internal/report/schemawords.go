@@ -41,12 +41,12 @@ func (s *DriftServer) schemaWords(c *pin.Change, tokens []string) phrase {
 		}
 	case "anyOf", "oneOf", "allOf":
 		if len(at.rest) == 1 {
-			return append(ours("an option of "), subject()...).ours(" (" + at.keyword + ") " + did(c))
+			return append(ours("an option of "), subject()...).ours(" (" + at.keyword + ") " + strings.Replace(did(c), "was", "were", 1))
 		}
 	case "$schema":
 		return fromTo(ours("the schema's dialect "), c)
 	case "properties", "$defs", "definitions", "patternProperties":
-		return append(ours("the members of "), subject()...).ours(" (" + at.keyword + ") " + did(c))
+		return append(ours("the members of "), subject()...).ours(" (" + at.keyword + ") " + strings.Replace(did(c), "was", "were", 1))
 	}
 	what := at.keyword
 	if len(at.rest) > 0 {
