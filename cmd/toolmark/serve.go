@@ -75,8 +75,8 @@ way finish.`,
 	flags.DurationVar(&f.bodyTimeout, "body-timeout", 10*time.Second, "time a client has to send a body")
 	flags.DurationVar(&f.drain, "drain", 20*time.Second, "time requests under way have once the service is told to stop")
 	flags.IntVar(&f.concurrency, "max-concurrency", runtime.GOMAXPROCS(0), "scans that run at once")
-	flags.IntVar(&f.queue, "max-queue", 0, "scans that may wait; more are answered 503 (0: 1024 for each that runs)")
-	flags.IntVar(&f.connections, "max-connections", 2048, "connections open at once")
+	flags.IntVar(&f.queue, "max-queue", 0, "scans that may wait; more are answered 503 (0: 2048 for each that runs)")
+	flags.IntVar(&f.connections, "max-connections", 4096, "connections open at once")
 	flags.BoolVar(&f.allowSignup, "allow-signup", false, "let anyone open an account")
 	flags.Int64Var(&f.signupCredits, "signup-credits", 100, "scans a new account has")
 	flags.BoolVar(&f.firstKey, "first-key", true, "make and print a key where the database has none")
@@ -173,6 +173,8 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		return err
 	}
 	defer prober.Close()
+	metrics := newOutgoing()
+	cfg.Probe = countedProber{prober, metrics}
 	cfg.Store, cfg.Logger, cfg.Scanner, cfg.Watched = db, log, scanner, f.watch.on
 	hold := watch.NewHolder(prober, f.watch.connections, log)
 	defer hold.Close()
@@ -202,7 +204,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopWatch(f.drain)) }()
 	defer context.AfterFunc(ctx, func() { _ = stopWatch(f.drain) })() // the error comes back above
-	stopAlerts, err := p.startAlerts(ctx, f.watch, db, service, prober, log)
+	stopAlerts, err := p.startAlerts(ctx, f.watch, db, countedDeliveries{service, metrics}, prober, log)
 	if err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 		Accounts: service, Admin: service, Servers: service, Webhooks: service, Questions: service, PublicTools: f.publicTools, Scanner: scanner, MCP: mcp, Ready: stopper.Ready, Unavailable: store.Unavailable, Proxies: proxies, Country: country,
 		Concurrency: f.concurrency, Queue: f.queue, BodyTimeout: f.bodyTimeout,
 		Community: httpapi.Community{On: rules.pack != nil, Version: rules.state.Version, Rules: rules.state.Rules},
-		Version:   version(), Log: log, Now: p.env.now, Traces: traces,
+		Version:   version(), Log: log, Now: p.env.now, Traces: traces, Collectors: metrics.collectors(),
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // startAlerts sends the events of a database to webhooks, through the guard of the prober,
 // and gives how to stop it. It runs where the watch does: what nobody sends would pile up.
-func (p *program) startAlerts(ctx context.Context, f watchFlags, db registry.Store, service *registry.Service, prober *prober, log *slog.Logger) (stop func(time.Duration) error, err error) {
+func (p *program) startAlerts(ctx context.Context, f watchFlags, db registry.Store, deliveries alert.Deliveries, prober *prober, log *slog.Logger) (stop func(time.Duration) error, err error) {
 	if !f.on {
 		return func(time.Duration) error { return nil }, nil
 	}
@@ -30,9 +30,9 @@ func (p *program) startAlerts(ctx context.Context, f watchFlags, db registry.Sto
 	var s *alert.Sender
 	switch db := db.(type) {
 	case *sqlite.Store:
-		s, err = alert.Start[*sql.Tx](ctx, db, service, cfg)
+		s, err = alert.Start[*sql.Tx](ctx, db, deliveries, cfg)
 	case *postgres.Store:
-		s, err = alert.Start[pgx.Tx](ctx, db, service, cfg)
+		s, err = alert.Start[pgx.Tx](ctx, db, deliveries, cfg)
 	default:
 		return nil, fmt.Errorf("a database of type %T has no queue for webhooks", db)
 	}

@@ -351,6 +351,40 @@ func TestServeFetchesRules(t *testing.T) {
 	}
 }
 
+// TestServeCountsProbes reads a server that is not there, and finds it in the metrics.
+func TestServeCountsProbes(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	s := startServe(t, nil, "--addr", "127.0.0.1:0", "--database", "sqlite:"+filepath.Join(t.TempDir(), "t.db"), "--allow-net", "127.0.0.0/8")
+	request, err := http.NewRequest(http.MethodPost, s.url+"/v1/servers", strings.NewReader(`{"url":"`+gone.URL+`/mcp"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-API-Key", s.key)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusBadGateway {
+		t.Errorf("registering a server that is not there: %d", response.StatusCode)
+	}
+	if response, err = http.Get(s.url + "/metrics"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	for _, want := range []string{`toolmark_probes_total{result="cannot_connect"} 1`, "toolmark_probe_seconds_count 1"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+}
+
 // TestCountries reads a database of the MaxMind format that has one half of IPv4 in it.
 func TestCountries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "country.mmdb")

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
@@ -60,7 +61,7 @@ type Config struct {
 
 	// Concurrency is how many scans run at once; 0 means GOMAXPROCS.
 	Concurrency int
-	// Queue is how many scans may wait; 0 means 1,024 for each that runs, less than 0
+	// Queue is how many scans may wait; 0 means 2,048 for each that runs, less than 0
 	// none. What their bodies take in memory is bounded besides.
 	Queue int
 	// QueueWait is the longest a scan waits for a turn; 0 means 5 seconds.
@@ -82,6 +83,8 @@ type Config struct {
 	NewID func() string
 	// Traces gets a span a request; nil traces nothing.
 	Traces trace.TracerProvider
+	// Collectors are shown in /metrics beside the requests.
+	Collectors []prometheus.Collector
 }
 
 // API answers requests. Make it with New; it may be used by several goroutines.
@@ -161,13 +164,17 @@ func New(cfg Config) (*API, error) {
 		cores = runtime.GOMAXPROCS(0)
 	}
 	if queue == 0 {
-		queue = 1024 * cores
+		queue = 2048 * cores
 	}
 	if wait == 0 {
 		wait = 5 * time.Second
 	}
 	a.gate = newGate(cores, max(queue, 0), wait)
-	a.metrics = newMetrics(cfg.Version)
+	metrics, err := newMetrics(cfg.Version, cfg.Collectors)
+	if err != nil {
+		return nil, err
+	}
+	a.metrics = metrics
 	if err := a.mount(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"fmt"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -22,7 +24,7 @@ type metrics struct {
 	findings    *prometheus.CounterVec
 }
 
-func newMetrics(version string) *metrics {
+func newMetrics(version string, more []prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -56,12 +58,17 @@ func newMetrics(version string) *metrics {
 	build.Set(1)
 	m.registry.MustRegister(m.inFlight, m.requests, m.seconds, m.scans, m.scanSeconds, m.findings, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, c := range more {
+		if err := m.registry.Register(c); err != nil {
+			return nil, fmt.Errorf("httpapi: metrics: %w", err)
+		}
+	}
 	handler := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 	m.handler = func(x *exchange) error {
 		handler.ServeHTTP(x, x.r)
 		return nil
 	}
-	return m
+	return m, nil
 }
 
 func (m *metrics) serve(x *exchange) error { return m.handler(x) }
