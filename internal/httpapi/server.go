@@ -19,7 +19,7 @@ var ErrStopping = errors.New("the service is stopping")
 type Listen struct {
 	// TLS makes it HTTPS; HTTP/2 is offered then.
 	TLS *tls.Config
-	// MaxConnections is how many connections are open at once; 0 means 2,048. One more
+	// MaxConnections is how many connections are open at once; 0 means 4,096. One more
 	// closes the connection that has been idle longest, or waits until one ends.
 	MaxConnections int
 	// Grace is how long a connection without a request is not closed for another one; 0
@@ -51,7 +51,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, cfg Listen) err
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	limit := newConnections(ln, positive(cfg.MaxConnections, 2048), positive(cfg.Grace, time.Second))
+	limit := newConnections(ln, positive(cfg.MaxConnections, 4096), positive(cfg.Grace, time.Second))
 	if api, ok := h.(*API); ok {
 		limit.unread = api.unread
 	}
