@@ -159,11 +159,11 @@ func (s scenario) play(t *testing.T) {
 
 // integrity is what REST and MCP answer of a server.
 type integrity struct {
-	Status, Since string
-	Approved      bool
-	Why           *struct{ Code string }
-	Baseline      struct{ ID string }
-	Current       struct {
+	Status, Suspicious string
+	Approved           bool
+	Why                *struct{ Code, Message string }
+	Baseline           struct{ ID string }
+	Current            struct {
 		ID    string
 		Tools int
 	}
