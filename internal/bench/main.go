@@ -69,6 +69,7 @@ type bench struct {
 	corpus, python, binary string
 	postgres               string // URL of a server; "" is none
 	rounds, repeat, idle   int
+	servers                int           // registered ones
 	length                 time.Duration // of a run under load
 	progress               io.Writer
 
@@ -89,6 +90,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	flags.StringVar(&b.binary, "binary", filepath.Join("bin", "toolmark"), "the program to start")
 	flags.DurationVar(&b.length, "for", 10*time.Second, "how long the service is under load; memory is watched that long (5m shows whether it stays flat)")
 	flags.IntVar(&b.idle, "idle", 10_000, "connections that attack by saying nothing")
+	flags.IntVar(&b.servers, "servers", 10_000, "registered servers that are watched")
 	only := flags.String("only", "", "sections to measure, with commas between: "+strings.Join(ids(sections), ", "))
 	page := flags.String("write", "", "file to write the page to; standard output where not given")
 	check := flags.Bool("check", false, "fail where ratios are below what is promised")

@@ -28,6 +28,8 @@ var sections = []section{
 	{"service", "The service", underLoad},
 	{"refusals", "Refused keys", refusals},
 	{"attacks", "Memory under attack", attacks},
+	{"watch", "Watching registered servers", watched},
+	{"replicas", "A replica that is killed", replicas},
 }
 
 func pins(ctx context.Context, b *bench, s *sheet) error {

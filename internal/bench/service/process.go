@@ -23,9 +23,9 @@ type process struct {
 
 // start starts a service on a free port and waits until it says where it is. The first
 // one on a new database says its key too.
-func start(ctx context.Context, binary, database string) (*process, error) {
+func start(ctx context.Context, binary, database string, more ...string) (*process, error) {
 	p := &process{
-		cmd:     exec.CommandContext(ctx, binary, "serve", "--addr", "127.0.0.1:0", "--database", database, "--log-format", "off"),
+		cmd:     exec.CommandContext(ctx, binary, append([]string{"serve", "--addr", "127.0.0.1:0", "--database", database, "--log-format", "off"}, more...)...),
 		drained: make(chan struct{}),
 	}
 	p.cmd.Stderr = os.Stderr
