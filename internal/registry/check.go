@@ -90,10 +90,8 @@ func (s *Service) fresh(ctx context.Context, r *ServerRecord) (*ServerRecord, er
 			return nil, err
 		}
 		if errors.Is(err, ErrClaimed) {
-			select {
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-time.After(claimPoll):
+			if err := pause(ctx, claimPoll); err != nil {
+				return nil, err
 			}
 		}
 		if r, err = s.server(ctx, r.ID); err != nil {
@@ -127,16 +125,56 @@ func (s *Service) CheckServer(ctx context.Context, caller Caller, server string)
 	if err != nil {
 		return nil, err
 	}
-	switch err = s.check(ctx, r, s.probe); {
-	case errors.Is(err, ErrClaimed), errors.Is(err, ErrConflict): // somebody else does it
-		r, err = s.fresh(ctx, r)
-	case err == nil:
-		r, err = s.server(ctx, r.ID)
-	}
-	if err != nil {
+	if r, err = s.checkNow(ctx, r); err != nil {
 		return nil, err
 	}
 	return s.integrity(ctx, r)
+}
+
+// checkNow probes a server although that was done a moment ago. A probe that is under way
+// may have read it before this was asked for: it is waited for and not taken for an
+// answer, but one that began after it is, whoever made it. So a crowd makes two.
+func (s *Service) checkNow(ctx context.Context, r *ServerRecord) (*ServerRecord, error) {
+	asked, ended := s.cfg.Now(), false
+	for {
+		err := s.check(ctx, r, s.probe)
+		if err == nil {
+			return s.server(ctx, r.ID)
+		}
+		if !errors.Is(err, ErrClaimed) && !errors.Is(err, ErrConflict) {
+			return nil, err
+		}
+		if errors.Is(err, ErrClaimed) {
+			if err := pause(ctx, claimPoll); err != nil {
+				return nil, err
+			}
+		}
+		before := r.ProbedAt
+		if r, err = s.server(ctx, r.ID); err != nil {
+			return nil, err
+		}
+		if r.ProbedAt.After(before) {
+			if ended {
+				return r, nil
+			}
+			ended = true
+		}
+		if s.cfg.Now().Sub(asked) > s.longestClaim() {
+			return nil, fmt.Errorf("%w: the server stays reserved", ErrBusy)
+		}
+	}
+}
+
+// longestClaim is how long two probes of one server take with all that belongs to them.
+func (s *Service) longestClaim() time.Duration { return 2 * (s.cfg.ProbeTime + claimSpare) }
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // integrity gives what is recorded of a server.

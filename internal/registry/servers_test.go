@@ -684,3 +684,46 @@ func TestPlacesInTheInterval(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckIsNow: a probe that was under way when somebody asked for one has seen the
+// server as it was before; it is waited for, and is no answer.
+func TestCheckIsNow(t *testing.T) {
+	w := onSQLite(t)
+	w.world.serve(someURL, listOf("1", "a: A."))
+	s := w.register(t, registry.NewServer{URL: someURL})
+	reading, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	w.world.mu.Lock()
+	w.world.before = func() { // after the list was read
+		once.Do(func() {
+			close(reading)
+			<-goOn
+		})
+		w.pass(time.Second)
+	}
+	w.world.mu.Unlock()
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() {
+		if err := w.Check(t.Context(), s.ID, w.clock.Now().Add(time.Minute)); err != nil {
+			t.Error(err)
+		}
+	})
+	<-reading
+	w.world.fail(someURL, toolmark.ErrCannotConnect, "killed")
+	const crowd = 8
+	for range crowd {
+		group.Go(func() {
+			i, err := w.CheckServer(t.Context(), caller, s.ID)
+			if err != nil || i.Status != registry.Unreachable {
+				t.Errorf("%+v (%v)", i, err)
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond) // the crowd waits
+	close(goOn)
+	group.Wait()
+	if n := w.world.count(); n > 2+crowd/2 {
+		t.Errorf("%d probes: a crowd of askers is one at the server", n)
+	}
+}
