@@ -43,6 +43,8 @@ var realServers = []struct {
 	{"agentaudit", "3.14.0", "index.mjs", nil, 5, []string{"benign", "agentaudit.json"}},
 	{"exa-mcp-server", "3.4.1", "dist/stdio.cjs", nil, 2, []string{"benign", "exa.json"}},
 	{"mcp-ssh-manager", "3.8.5", "src/index.js", nil, 37, []string{"benign", "ssh-manager.json"}},
+	// The longest list of a server that is public, more than 400 tools.
+	{"hostinger-api-mcp", "1.63.2", "src/servers/all.js", nil, 401, nil},
 }
 
 // TestRealServers probes real servers. It needs Node and, the first time, the npm
