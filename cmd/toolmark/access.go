@@ -86,9 +86,10 @@ const nameOne = "name at least one of --ip, --cidr, --end-user, --country"
 func (p *program) accessAddCommand(action access.Action, short string) *cobra.Command {
 	f := &accessFlags{}
 	cmd := &cobra.Command{
-		Use:   string(action),
-		Short: short,
-		Args:  cobra.NoArgs,
+		Use:     string(action),
+		Short:   short,
+		Example: "  toolmark access " + string(action) + " --cidr 203.0.113.0/24",
+		Args:    cobra.NoArgs,
 		RunE: p.runs(func(cmd *cobra.Command, _ []string) error {
 			rules, err := f.rules(action)
 			if err != nil {
@@ -124,7 +125,9 @@ func (p *program) accessListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the entries, or those that are named",
-		Args:  cobra.NoArgs,
+		Example: `  toolmark access list
+  toolmark access list --account acct_…`,
+		Args: cobra.NoArgs,
 		RunE: p.runs(func(cmd *cobra.Command, _ []string) error {
 			return p.withService(cmd.Context(), f.databaseFlag, func(s *registry.Service) error {
 				rules, err := f.matching(cmd.Context(), s)
@@ -142,8 +145,9 @@ func (p *program) accessListCommand() *cobra.Command {
 func (p *program) accessRemoveCommand() *cobra.Command {
 	f := &accessFlags{}
 	cmd := &cobra.Command{
-		Use:   "remove [ID…]",
-		Short: "Remove entries, by their ids or by what they name",
+		Use:     "remove [ID…]",
+		Short:   "Remove entries, by their ids or by what they name",
+		Example: `  toolmark access remove --country NZ --account acct_…`,
 		RunE: p.runs(func(cmd *cobra.Command, ids []string) error {
 			named, err := f.rules(access.Block)
 			if err != nil {

@@ -106,7 +106,7 @@ func (f *driftFlags) two(cmd *cobra.Command, args []string) ([]source, error) {
 		return nil, err
 	}
 	if len(list) != 2 {
-		return nil, usage("%s compares two, the old and the new; %d given", cmd.Name(), len(list))
+		return nil, usage("%s compares two, the old and the new; %d given, not 2, as in: toolmark %s old.json new.json", cmd.Name(), len(list), cmd.Name())
 	}
 	return list, nil
 }
@@ -315,6 +315,9 @@ func (p *program) asSnapshot(path string, data []byte) (*toolmark.Snapshot, erro
 	}
 	manifest, err := toolmark.ReadManifest(value)
 	if err != nil {
+		if value.Kind == toolmark.KindObject && value.Get("tools").Absent() && value.Get("result").Absent() {
+			err = &toolmark.Error{Code: toolmark.ErrInvalidManifest, Message: "there is no list of tools in it: give a tools/list result, a JSON-RPC response around one, a request body or a snapshot"}
+		}
 		return nil, inFile(path, err)
 	}
 	return &toolmark.Snapshot{Source: path, Manifest: manifest, ReadAt: p.env.now(), Bytes: data}, nil

@@ -146,7 +146,9 @@ func (p *program) keysListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the API keys, never the keys themselves",
-		Args:  cobra.NoArgs,
+		Example: `  toolmark keys list
+  toolmark keys list --json`,
+		Args: cobra.NoArgs,
 		RunE: p.runs(func(cmd *cobra.Command, _ []string) error {
 			return p.withService(cmd.Context(), f, func(s *registry.Service) error {
 				views, err := p.allKeys(cmd.Context(), s, account)
@@ -206,8 +208,9 @@ func (p *program) keyCommand(verb, short string, args cobra.PositionalArgs, do f
 	var f databaseFlag
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   verb + " ID",
-		Short: short,
+		Use:     verb + " ID",
+		Short:   short,
+		Example: "  toolmark keys " + verb + " key_…",
 		Long: short + `.
 
 ID is the key's id (key_…) or the key itself (tm_…). A key on the command line is in

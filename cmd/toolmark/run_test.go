@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // testEnvironment is a system without terminals whose clock goes 12 ms a look.
@@ -83,6 +85,27 @@ func TestRunReportsABrokenOutput(t *testing.T) {
 		if code != exitFailed || !strings.Contains(errs.String(), "write the output: the pipe is closed") {
 			t.Errorf("%q: exit %d, %s", args, code, errs.String())
 		}
+	}
+}
+
+// Every command that does something says how it is typed.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	n := 0
+	var look func(*cobra.Command)
+	look = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			if sub.Name() != "completion" && sub.Name() != "help" {
+				look(sub)
+			}
+		}
+		n++
+		if !strings.Contains(c.Example, c.CommandPath()) {
+			t.Errorf("%q has the example %q", c.CommandPath(), c.Example)
+		}
+	}
+	look((&program{env: testEnvironment()}).root())
+	if n < 30 {
+		t.Errorf("only %d commands", n)
 	}
 }
 

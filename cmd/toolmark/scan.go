@@ -296,7 +296,7 @@ func (p *program) publish(doc *report.Document, f *outputFlags) error {
 			return err
 		}
 		if err := os.WriteFile(out.path, buf.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("write a report: %w", err)
+			return fmt.Errorf("write a report: %w; name a file in a folder that is there and that you may write to", err)
 		}
 	}
 	var buf bytes.Buffer

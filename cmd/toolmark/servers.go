@@ -159,6 +159,8 @@ func (p *program) serversListCommand() *cobra.Command {
 	f := &serversFlags{}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the registered servers and their states", Args: cobra.NoArgs,
+		Example: `  toolmark servers list
+  toolmark servers list --json`,
 		RunE: p.runs(func(cmd *cobra.Command, _ []string) error {
 			return p.withRegistry(cmd.Context(), f, nil, func(s *registry.Service, who registry.Caller) error {
 				all, err := allServers(cmd.Context(), s, who)
@@ -290,8 +292,9 @@ func (p *program) serversApproveCommand() *cobra.Command {
 	f := &serversFlags{}
 	var n registry.NewApproval
 	cmd := &cobra.Command{
-		Use:   "approve SERVER",
-		Short: "Make a snapshot the one that a server is held against",
+		Use:     "approve SERVER",
+		Short:   "Make a snapshot the one that a server is held against",
+		Example: `  toolmark servers approve mail --snapshot snap_… --note 'release 1.4, read the changelog'`,
 		Long: `Approve records that you looked at a snapshot. It takes the snapshot's id, or a
 fingerprint where only one snapshot has it, so that you approve what you saw and not
 what came since.`,
@@ -317,6 +320,7 @@ func (p *program) serversRemoveCommand() *cobra.Command {
 	f := &serversFlags{}
 	cmd := &cobra.Command{
 		Use: "remove SERVER", Short: "Forget a server; who did what stays in the record", Args: cobra.ExactArgs(1),
+		Example: `  toolmark servers remove mail`,
 		RunE: p.runs(func(cmd *cobra.Command, args []string) error {
 			return p.withRegistry(cmd.Context(), f, nil, func(s *registry.Service, who registry.Caller) error {
 				v, err := s.Server(cmd.Context(), who, args[0])

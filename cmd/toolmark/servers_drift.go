@@ -19,8 +19,9 @@ func (p *program) serversCheckCommand() *cobra.Command {
 	f := &serversFlags{}
 	reads := &registryFlags{}
 	cmd := &cobra.Command{
-		Use:   "check SERVER",
-		Short: "Read a server now, and say whether it serves what was approved",
+		Use:     "check SERVER",
+		Short:   "Read a server now, and say whether it serves what was approved",
+		Example: `  toolmark servers check mail`,
 		Long: `Check reads a server and records what it serves. Exit code 0 is unchanged, 3 is changed,
 1 is that the server could not be read.`,
 		Args: cobra.ExactArgs(1),
@@ -116,9 +117,10 @@ func (p *program) serversDriftCommand() *cobra.Command {
 	f := &serversFlags{}
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "drift SERVER",
-		Short: "Show the difference of two snapshots: what was approved, and what is served now",
-		Args:  cobra.ExactArgs(1),
+		Use:     "drift SERVER",
+		Short:   "Show the difference of two snapshots: what was approved, and what is served now",
+		Example: `  toolmark servers drift mail`,
+		Args:    cobra.ExactArgs(1),
 		RunE: p.runs(func(cmd *cobra.Command, args []string) error {
 			return p.withRegistry(cmd.Context(), f, nil, func(s *registry.Service, who registry.Caller) error {
 				d, err := s.Drift(cmd.Context(), who, args[0], from, to)
@@ -148,9 +150,10 @@ func (p *program) serversDriftCommand() *cobra.Command {
 func (p *program) serversHistoryCommand() *cobra.Command {
 	f := &serversFlags{}
 	cmd := &cobra.Command{
-		Use:   "history SERVER",
-		Short: "Show a server's probes, its snapshots, and who did what",
-		Args:  cobra.ExactArgs(1),
+		Use:     "history SERVER",
+		Short:   "Show a server's probes, its snapshots, and who did what",
+		Example: `  toolmark servers history mail`,
+		Args:    cobra.ExactArgs(1),
 		RunE: p.runs(func(cmd *cobra.Command, args []string) error {
 			return p.withRegistry(cmd.Context(), f, nil, func(s *registry.Service, who registry.Caller) error {
 				runs, err := s.History(cmd.Context(), who, args[0], "", 0)
