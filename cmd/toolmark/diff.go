@@ -315,7 +315,7 @@ func (p *program) asSnapshot(path string, data []byte) (*toolmark.Snapshot, erro
 	}
 	manifest, err := toolmark.ReadManifest(value)
 	if err != nil {
-		if value.Kind == toolmark.KindObject && value.Get("tools").Absent() && value.Get("result").Absent() {
+		if value.Kind == toolmark.KindObject && value.Get("tools").Absent() && value.Get("result").Absent() && value.Get("error").Absent() {
 			err = &toolmark.Error{Code: toolmark.ErrInvalidManifest, Message: "there is no list of tools in it: give a tools/list result, a JSON-RPC response around one, a request body or a snapshot"}
 		}
 		return nil, inFile(path, err)
