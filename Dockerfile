@@ -21,5 +21,6 @@ ENV TOOLMARK_ADDR=0.0.0.0:8080 \
     XDG_CACHE_HOME=/cache
 VOLUME /data
 EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s CMD ["/toolmark", "serve", "--ready"]
 ENTRYPOINT ["/toolmark"]
 CMD ["serve"]

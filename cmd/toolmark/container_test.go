@@ -92,7 +92,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("%s is no flag of serve", name)
 		}
 	}
-	for _, part := range []string{"CGO_ENABLED=0", "\nUSER 65532", fmt.Sprintf("\nCMD [%q]", "serve")} {
+	for _, part := range []string{"CGO_ENABLED=0", "\nUSER 65532", `"/toolmark", "serve", "--ready"`, fmt.Sprintf("\nCMD [%q]", "serve")} {
 		if !strings.Contains(string(data), part) {
 			t.Errorf("the Dockerfile lacks %q", part)
 		}

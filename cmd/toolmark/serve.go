@@ -45,6 +45,7 @@ type serveFlags struct {
 	registry           registryFlags
 	watch              watchFlags
 	mcpHosts           []string
+	ready              bool
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -80,6 +81,7 @@ way finish.`,
 	flags.BoolVar(&f.allowSignup, "allow-signup", false, "let anyone open an account")
 	flags.Int64Var(&f.signupCredits, "signup-credits", 100, "scans a new account has")
 	flags.BoolVar(&f.firstKey, "first-key", true, "make and print a key where the database has none")
+	flags.BoolVar(&f.ready, "ready", false, "start nothing: ask the service at --addr whether it is ready, for health checks; exit 0 or 1")
 	flags.BoolVar(&f.fetchRules, "fetch-rules", true, "fetch the community rules where they are missing; without them scans go on")
 	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "network or address whose Forwarded and X-Forwarded-For are believed; may be repeated")
 	flags.BoolVar(&f.publicTools, "public-tools", false, "let callers without a key use the checks but manifest scans, 60 requests a minute and address")
@@ -96,7 +98,12 @@ way finish.`,
 		if err := fromEnvironment(flags, p.env.getenv); err != nil {
 			return err
 		}
-		return p.runs(func(cmd *cobra.Command, _ []string) error { return p.serve(cmd.Context(), f) })(cmd, args)
+		return p.runs(func(cmd *cobra.Command, _ []string) error {
+			if f.ready {
+				return p.askReady(cmd.Context(), f)
+			}
+			return p.serve(cmd.Context(), f)
+		})(cmd, args)
 	}
 	return cmd
 }

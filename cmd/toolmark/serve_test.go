@@ -195,6 +195,43 @@ func TestServeTLS(t *testing.T) {
 	}
 }
 
+// TestServeReady asks services of all kinds whether they are ready, as a container's
+// health check does, and an address where there is none.
+func TestServeReady(t *testing.T) {
+	cert, key, _ := selfSigned(t)
+	ask := func(args ...string) (int, string) {
+		var stdout, stderr bytes.Buffer
+		env := system()
+		env.getenv = func(string) string { return "" }
+		code := run(t.Context(), append([]string{"serve", "--ready"}, args...), strings.NewReader(""), &stdout, &stderr, env)
+		return code, stdout.String() + stderr.String()
+	}
+	for _, more := range [][]string{nil, {"--tls-cert", cert, "--tls-key", key}} {
+		s := startServe(t, nil, append([]string{"--addr", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "t.db")}, more...)...)
+		_, addr, _ := strings.Cut(s.url, "://")
+		_, port, _ := net.SplitHostPort(addr)
+		for _, at := range []string{addr, "0.0.0.0:" + port, ":" + port} {
+			if code, said := ask(append([]string{"--addr", at}, more...)...); code != exitClean || !strings.Contains(said, `"status":"ready"`) {
+				t.Errorf("%s %q: exit %d: %s", at, more, code, said)
+			}
+		}
+		s.stop()
+		if code, said := ask(append([]string{"--addr", addr}, more...)...); code != exitFailed || !strings.Contains(said, "no service answers at "+addr) {
+			t.Errorf("nobody at %s: exit %d: %s", addr, code, said)
+		}
+	}
+	stopping := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "The database does not answer.", http.StatusServiceUnavailable)
+	}))
+	defer stopping.Close()
+	if code, said := ask("--addr", stopping.Listener.Addr().String()); code != exitFailed || !strings.Contains(said, "not ready (503)") {
+		t.Errorf("not ready: exit %d: %s", code, said)
+	}
+	if code, said := ask("--addr", "nowhere"); code != exitUsage {
+		t.Errorf("no port: exit %d: %s", code, said)
+	}
+}
+
 func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
