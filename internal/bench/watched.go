@@ -11,7 +11,7 @@ import (
 	"github.com/toolmark/toolmark/internal/bench/service"
 )
 
-// watched measures the watch on each database.
+// watched measures one service that watches many servers, on SQLite.
 func watched(ctx context.Context, b *bench, s *sheet) error {
 	s.text("Servers of our own on loopback (25 tools, 20 KB, a session of four requests a probe) share the cores with the service. It starts when all of them are due, reads them, and goes on at the interval; then a hundred of them get another list.")
 	o := b.watch()
@@ -21,27 +21,12 @@ func watched(ctx context.Context, b *bench, s *sheet) error {
 	}
 	s.text("SQLite, %d servers at an interval of %v:", f.Servers, o.Interval)
 	s.figures("go run ./internal/bench -only watch", watchRows(f, o)...)
-	if b.postgres == "" {
-		s.text("PostgreSQL: not measured here, TOOLMARK_TEST_POSTGRES names none.")
-		return nil
-	}
-	database, drop, err := b.newDatabase(ctx)
-	if err != nil {
-		return err
-	}
-	o.Database = database
-	f, err = service.MeasureWatch(ctx, o)
-	if err = errors.Join(err, drop()); err != nil {
-		return err
-	}
-	s.text("PostgreSQL, on the same cores:")
-	s.figures("go run ./internal/bench -only watch", watchRows(f, o)...)
 	return nil
 }
 
 func (b *bench) watch() service.WatchOptions {
 	return service.WatchOptions{
-		Binary: b.binary, Servers: b.servers, Interval: 45 * time.Second,
+		Binary: b.binary, Servers: b.servers, Interval: 50 * time.Second,
 		Progress: func(text string) { fmt.Fprintln(b.progress, " ", text) },
 	}
 }
@@ -74,8 +59,8 @@ func replicas(ctx context.Context, b *bench, s *sheet) error {
 		return err
 	}
 	o := b.watch()
-	// Longer than a probe of a process that died stays with it.
-	o.Database, o.Interval = database, 2*time.Minute
+	// The interval is longer than a server stays reserved for a process that died.
+	o.Database, o.Servers, o.Interval = database, b.servers/2, time.Minute
 	f, err := service.KillOne(ctx, o)
 	if err = errors.Join(err, drop()); err != nil {
 		return err

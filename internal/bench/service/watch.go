@@ -12,7 +12,7 @@ import (
 )
 
 // WatchOptions are how many registered servers are watched, and how. The zero
-// WatchOptions watch 10,000 servers at an interval of 45 seconds with one service on
+// WatchOptions watch 10,000 servers at an interval of 50 seconds with one service on
 // SQLite.
 type WatchOptions struct {
 	Binary   string        // default bin/toolmark
@@ -20,7 +20,7 @@ type WatchOptions struct {
 	Servers  int           // default 10,000
 	Tools    int           // of each; default 25
 	Bytes    int           // of each list, about; default 20,000
-	Interval time.Duration // default 45 s
+	Interval time.Duration // default 50 s
 	Progress func(string)  // is told what happens; may be nil
 }
 
@@ -38,7 +38,7 @@ func (o WatchOptions) withDefaults() WatchOptions {
 		o.Bytes = 20_000
 	}
 	if o.Interval == 0 {
-		o.Interval = 45 * time.Second
+		o.Interval = 50 * time.Second
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}

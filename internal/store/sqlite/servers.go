@@ -100,7 +100,7 @@ func (s *Store) FindServers(ctx context.Context, q registry.ServerQuery) (found 
 
 // ClaimServer reserves a server for one probe.
 func (s *Store) ClaimServer(ctx context.Context, id string, revision int64, now, until time.Time) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
+	return s.soon(ctx, func(tx *sql.Tx) error {
 		err := changed(tx.StmtContext(ctx, s.claim).ExecContext(ctx, micros(until), id, revision, micros(now)))
 		if !errors.Is(err, registry.ErrNotFound) {
 			return err
@@ -114,7 +114,11 @@ func (s *Store) ClaimServer(ctx context.Context, id string, revision int64, now,
 
 // ChangeServer stores what a probe or an approval makes of a server.
 func (s *Store) ChangeServer(ctx context.Context, c registry.ServerChange) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
+	transact := s.transact
+	if c.Snapshot == nil && c.Ended == nil && c.Approval == nil && c.Deed == nil && len(c.Events) == 0 {
+		transact = s.soon // once more the same
+	}
+	return transact(ctx, func(tx *sql.Tx) error {
 		st := c.Status
 		if err := s.lockRevision(ctx, tx, c.ID, c.Revision); err != nil {
 			return err

@@ -4,7 +4,8 @@
 // One connection writes, a few read beside it. Every transaction that writes begins
 // with BEGIN IMMEDIATE, so that several processes on one file wait for each other
 // rather than fail, and is on the disk (synchronous=FULL) before the method returns:
-// neither kill -9 nor a power cut loses what was acknowledged.
+// neither kill -9 nor a power cut loses what was acknowledged. Only that a server is being
+// probed, and was found as before, is left to the system to write: see soon.
 //
 // It is for one machine: the file must not be on a network file system.
 package sqlite
@@ -247,11 +248,16 @@ func (s *Store) Close() error {
 }
 
 // transact runs f in a transaction that writes.
-func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) (err error) {
+func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := s.write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	return finish(tx, f)
+}
+
+// finish runs f in a transaction and commits it.
+func finish(tx *sql.Tx, f func(*sql.Tx) error) (err error) {
 	defer func() {
 		if rollback := tx.Rollback(); err == nil && rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
 			err = rollback
