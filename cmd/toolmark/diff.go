@@ -315,10 +315,15 @@ func (p *program) asSnapshot(path string, data []byte) (*toolmark.Snapshot, erro
 	}
 	manifest, err := toolmark.ReadManifest(value)
 	if err != nil {
-		if value.Kind == toolmark.KindObject && value.Get("tools").Absent() && value.Get("result").Absent() && value.Get("error").Absent() {
+		if value.Kind == toolmark.KindObject && !holds(value, "tools", "result", "error") {
 			err = &toolmark.Error{Code: toolmark.ErrInvalidManifest, Message: "there is no list of tools in it: give a tools/list result, a JSON-RPC response around one, a request body or a snapshot"}
 		}
 		return nil, inFile(path, err)
 	}
 	return &toolmark.Snapshot{Source: path, Manifest: manifest, ReadAt: p.env.now(), Bytes: data}, nil
+}
+
+// holds reports whether an object has a member of one of the names.
+func holds(v *toolmark.Value, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return v.Get(name).Kind != toolmark.KindAbsent })
 }
