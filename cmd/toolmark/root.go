@@ -26,7 +26,13 @@ func (p *program) root() *cobra.Command {
   toolmark lock --name files -- npx -y @modelcontextprotocol/server-filesystem /data
   toolmark check
   toolmark pin https://example.com/mcp
-  toolmark text README.md`,
+  toolmark text README.md
+
+  # before a release of a server of yours, and after it is deployed (docs/cli.md, A release)
+  toolmark check notes
+  toolmark lint --against toolmark.lock.json#notes --sessions 2 --vary locale,home -- node dist/index.js
+  toolmark changelog toolmark.lock.json#notes -- node dist/index.js
+  toolmark diff toolmark.lock.json#notes https://example.com/mcp`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          p.subcommand,
