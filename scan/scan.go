@@ -103,6 +103,7 @@ func (s *Scanner) Scan(ctx context.Context, req Request) (*toolmark.Report, erro
 		return nil, err
 	}
 	subjects := s.subjects(req, others)
+	s.batch(subjects, clock.share(2))
 	s.run(clock, subjects)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("scan stopped: %w", err)

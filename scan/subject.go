@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/rule"
+	"github.com/toolmark/toolmark/rulepack/atr"
 	"github.com/toolmark/toolmark/shadow"
 	"github.com/toolmark/toolmark/textcheck"
 )
@@ -23,6 +24,8 @@ type subject struct {
 
 	texts     *texts
 	collected []field
+	prose     []int        // those of collected that are no names
+	batch     *atr.Batch   // of all tools, by index; nil: the pack is asked for this one alone
 	fields    []rule.Field // collected with their readings, as far as they were made
 	hidden    []textcheck.Inspection
 	findings  []toolmark.Finding
@@ -102,14 +105,25 @@ func (sub *subject) finding(code toolmark.Code, severity toolmark.Severity, reas
 // take as long as a short text does.
 const askEvery = 1 << 10
 
+// collect gathers the texts of a tool, once.
+func (sub *subject) collect() {
+	if sub.collected != nil || sub.tree == nil {
+		return
+	}
+	var c collector
+	c.tool(sub.tree, sub.scope)
+	for i := range c.fields {
+		if !c.fields[i].options.Name {
+			sub.prose = append(sub.prose, i)
+		}
+	}
+	sub.collected = c.fields
+}
+
 // prepare makes the readings of the subject's texts, the costliest step that is
 // shared by all checks.
 func (sub *subject) prepare(stop func() bool) bool {
-	if sub.collected == nil && sub.tree != nil {
-		var c collector
-		c.tool(sub.tree, sub.scope)
-		sub.collected = c.fields
-	}
+	sub.collect()
 	if sub.fields == nil {
 		sub.fields = make([]rule.Field, 0, len(sub.collected))
 		sub.hidden = make([]textcheck.Inspection, 0, len(sub.collected))

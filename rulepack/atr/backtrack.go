@@ -9,7 +9,7 @@ import (
 )
 
 // backtrackTime is how long one pattern with back-references may look at one stretch of
-// one text. The clock is that of the machine: a timeout is the one thing here that
+// one text, see Pack.patience. The clock is that of the machine: a timeout is the one thing here that
 // depends on it.
 const backtrackTime = 50 * time.Millisecond
 

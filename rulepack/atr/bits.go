@@ -218,3 +218,20 @@ func (m *marks) stepBack(stream *marks) {
 	m.down(1)
 	m.and(stream)
 }
+
+// hasIn reports whether the set has a position from up to and with to.
+func (m *marks) hasIn(from, to int) bool {
+	for i := max(from>>6, m.lo); i < m.hi && i <= to>>6; i++ {
+		w := m.w[i]
+		if i == from>>6 {
+			w &= ^uint64(0) << (from & 63)
+		}
+		if i == to>>6 {
+			w &= ^uint64(0) >> (63 - to&63)
+		}
+		if w != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -45,31 +45,43 @@ func (p *Pack) Match(texts []string, stop func() bool) Result {
 	m := p.matcher()
 	defer p.pool.Put(m)
 	m.begin(texts, stop)
-	filled := 0
-	for _, text := range texts {
-		if text != "" {
-			filled++
-		}
-	}
-	if filled < 2 {
-		for i, text := range texts {
-			if text != "" {
-				m.event(i, text, false)
-			}
-		}
+	if one, ok := onlyOne(texts); ok {
+		m.events(one)
 		return m.result()
 	}
 	joined := strings.Join(texts, separator)
-	if !m.sift(joined) {
-		return m.result()
+	if m.sift(joined) {
+		m.events(joined)
 	}
-	for i, text := range texts {
-		if text != "" && !plainWord(text) {
+	return m.result()
+}
+
+// onlyOne gives the one text that is not empty, or says that there are more.
+func onlyOne(texts []string) (text string, ok bool) {
+	for _, t := range texts {
+		if t == "" {
+			continue
+		}
+		if text != "" {
+			return "", false
+		}
+		text = t
+	}
+	return text, true
+}
+
+// events tries the rules on the texts and on all of them joined; or on the only one that
+// is not empty.
+func (m *matcher) events(joined string) {
+	_, one := onlyOne(m.texts)
+	for i, text := range m.texts {
+		if text != "" && (one || !plainWord(text)) {
 			m.event(i, text, false)
 		}
 	}
-	m.event(0, joined, true)
-	return m.result()
+	if !one {
+		m.event(0, joined, true)
+	}
 }
 
 // matcher is the state of one call.

@@ -1,7 +1,9 @@
 package atr
 
 import (
+	"cmp"
 	"sync"
+	"time"
 
 	"github.com/toolmark/toolmark"
 )
@@ -26,6 +28,10 @@ type Pack struct {
 	mu       sync.Mutex // guards interner, while patterns are parsed
 	interner interner
 	branches map[string][]*node // of patterns that are split
+
+	// patience is how long one pattern with back-references may look at one stretch of one
+	// text.
+	patience time.Duration
 
 	pool sync.Pool // of *matcher
 }
@@ -106,6 +112,7 @@ type patternNeed struct {
 // link makes what is found from the rules and patterns.
 func (p *Pack) link() {
 	p.index.build(p.sets)
+	p.patience = cmp.Or(p.patience, backtrackTime)
 	p.triggered = make([][]trigger, p.sets)
 	p.usedBy = make([][]int32, len(p.patterns))
 	for i, pat := range p.patterns {

@@ -112,12 +112,16 @@ func (m *matcher) loaded() *machine {
 // shortText is the most words of a text in which all ranges are tried in one go.
 const shortText = 24
 
+// togetherGap is how far apart, in characters, ranges are tried in one go. To begin anew costs as
+// much as some tens of words that hold nothing.
+const togetherGap = 2048
+
 // together gives the first of some ranges, with those so near to it that they are
 // tried in one go; all of them where a match may go on to the end of the text.
 func (m *machine) together(p *pattern, ranges [][2]int) (s marks, tried [][2]int) {
 	s = m.get()
 	n := 0
-	for n == 0 || n < len(ranges) && (!p.width.bounded() || m.words <= shortText || ranges[n][0] < s.hi<<6+256) {
+	for n == 0 || n < len(ranges) && (!p.width.bounded() || m.words <= shortText || ranges[n][0] < s.hi<<6+togetherGap) {
 		s.set(ranges[n][0], ranges[n][1])
 		n++
 	}
@@ -128,7 +132,7 @@ func (m *machine) together(p *pattern, ranges [][2]int) (s marks, tried [][2]int
 // if these are left open.
 func (m *matcher) backtrack(n int32, p *pattern, starts *marks) (start, end int, ok bool) {
 	values := m.form.runes()
-	deadline := backtrackTime
+	deadline := m.pack.patience
 	for !starts.empty() {
 		at := starts.first()
 		began := time.Now()

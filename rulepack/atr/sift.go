@@ -37,16 +37,26 @@ func (m *matcher) sift(joined string) bool {
 
 // siftText sifts one form of the joined text.
 func (m *matcher) siftText(s string) (any bool) {
+	leave := func(n int32, _ *marks) bool {
+		m.left[n] = m.calls
+		any = true
+		return false
+	}
 	m.form.set(s, false)
 	if !m.form.wide {
-		return m.siftForm(func(*pattern) bool { return true })
+		m.siftForm(func(*pattern) bool { return true }, leave)
+		return any || m.stopped
 	}
-	any = m.siftForm(func(p *pattern) bool { return !p.unicode })
+	m.siftForm(func(p *pattern) bool { return !p.unicode }, leave)
 	m.form.set(s, true)
-	return m.siftForm(func(p *pattern) bool { return p.unicode }) || any
+	m.siftForm(func(p *pattern) bool { return p.unicode }, leave)
+	return any || m.stopped // once stopped nothing is known
 }
 
-func (m *matcher) siftForm(wanted func(*pattern) bool) (any bool) {
+// siftForm gives the wanted patterns that may match in the form, with places where matches
+// may end, as long as more of these are asked for; nil where nothing is known of them.
+// Patterns that are left already are passed over. Where m.stopped is set it is not whole.
+func (m *matcher) siftForm(wanted func(*pattern) bool, leave func(n int32, ends *marks) (more bool)) {
 	m.joined = false // for places: a match may be anywhere
 	m.hits.reset()
 	m.pack.index.scan(m.form.folded, &m.hits)
@@ -54,7 +64,6 @@ func (m *matcher) siftForm(wanted func(*pattern) bool) (any bool) {
 	m.candidates(func(n int32) {
 		p := m.pack.patterns[n]
 		if m.asked++; m.stopped || m.asked&63 == 0 && m.halted() {
-			any = true // nothing is known
 			return
 		}
 		if m.left[n] == m.calls || p.other && len(m.form.values) == 0 || !wanted(p) {
@@ -78,23 +87,20 @@ func (m *matcher) siftForm(wanted func(*pattern) bool) (any bool) {
 				return
 			}
 		}
-		if m.mayMatch(p) {
-			m.left[n] = m.calls
-			any = true
-		}
+		m.mayEnd(n, p, leave)
 	})
-	return any
 }
 
-// mayMatch evaluates a pattern loosely on the form.
-func (m *matcher) mayMatch(p *pattern) bool {
+// mayEnd evaluates a pattern loosely on the form.
+func (m *matcher) mayEnd(n int32, p *pattern, leave func(n int32, ends *marks) (more bool)) {
 	root, err := m.pack.tree(p)
 	if err != nil {
-		return true // for find to report
+		leave(n, nil) // for find to report
+		return
 	}
 	ranges := m.places(p)
 	if len(ranges) == 0 {
-		return false
+		return
 	}
 	k := m.loaded()
 	if !k.loose {
@@ -107,13 +113,12 @@ func (m *matcher) mayMatch(p *pattern) bool {
 			s.and(k.stream(root.lead))
 		}
 		ends := k.eval(root, s, false)
-		found := !ends.empty()
+		more := ends.empty() || leave(n, &ends)
 		k.put(ends)
-		if found {
-			return true
+		if !more {
+			return
 		}
 	}
-	return false
 }
 
 // loosen makes eval take ^ and $ as holding at every line, and lookarounds everywhere.

@@ -74,6 +74,61 @@ func TestSiftingLosesNothing(t *testing.T) {
 	}
 }
 
+// TestBatchAgainstMatch scans lists made of test texts and real tools, in one go and tool by
+// tool.
+func TestBatchAgainstMatch(t *testing.T) {
+	p := real(t)
+	texts := realTexts(t)
+	random := rand.New(rand.NewPCG(9, 10))
+	lists := [][][]string{benignTexts(t), {{"", ""}, nil, {"x"}}, nil}
+	for range 60 {
+		var list [][]string
+		for range random.IntN(40) {
+			var tool []string
+			for range random.IntN(4) {
+				text := texts[random.IntN(len(texts))]
+				if random.IntN(3) == 0 {
+					tool = append(tool, strings.Fields(text[:min(len(text), 200)])...)
+				} else {
+					tool = append(tool, text[:min(len(text), 50+random.IntN(600))])
+				}
+			}
+			list = append(list, tool)
+		}
+		lists = append(lists, list)
+	}
+	matches, sifted := 0, 0
+	for _, list := range lists {
+		b := p.Batch(list, nil)
+		for i, tool := range list {
+			got, want := b.Match(i, nil), unsifted(p, tool)
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%q:\n%+v, alone %+v", tool, got.Matches, want.Matches)
+			}
+			matches += len(got.Matches)
+			if b.wait[i] == 0 {
+				sifted++
+			}
+		}
+	}
+	if matches < 500 || sifted < 500 {
+		t.Errorf("only %d matches, %d tools sifted together", matches, sifted)
+	}
+	left := 3
+	b := p.Batch(lists[0], func() bool { left--; return left < 0 })
+	for i, tool := range lists[0][:50] {
+		if got, want := b.Match(i, nil), p.Match(tool, nil); !reflect.DeepEqual(got, want) {
+			t.Fatalf("after a stop: %q: %+v, alone %+v", tool, got, want)
+		}
+	}
+	b = p.Batch(lists[0], nil)
+	for i := range lists[0][:50] {
+		if r := b.Match(i, func() bool { return true }); r.Complete && b.wait[i] == 0 {
+			t.Fatalf("tool %d is complete though stopped", i)
+		}
+	}
+}
+
 func benignTexts(tb testing.TB) (list [][]string) {
 	for i, t := range benign(tb) {
 		if i%4 == 0 && len(t.texts) > 0 {
@@ -105,6 +160,13 @@ func TestSiftingPatterns(t *testing.T) {
 			t.Fatalf("%s on %q: %+v, unsifted %+v", pattern, texts, got, want)
 		}
 		matched += len(got.Matches)
+		list := [][]string{texts, {text.Draw(t, "other")}, texts[1:], {"aab -"}}
+		b := p.Batch(list, nil)
+		for i, tool := range list {
+			if got, want := b.Match(i, nil), unsifted(p, tool); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s on %q of %q: %+v, unsifted %+v", pattern, tool, list, got, want)
+			}
+		}
 	})
 	if matched == 0 {
 		t.Error("nothing matched")
