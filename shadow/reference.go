@@ -189,23 +189,31 @@ func (ref *reference) finding(tool string, index int, pointer string, reading *t
 	}
 }
 
+// longText is the most bytes of a text that is asked as a whole first.
+const longText = 1 << 10
+
 func (n *Names) references(text string) []reference {
 	l := swayWords()
 	lower := lowered(text)
-	found := l.in(lower)
-	if !n.mayRefer(text, &found) {
-		return nil
-	}
+	var found wordSet
+	if len(text) <= longText {
+		if found = l.in(lower); !n.mayRefer(text, &found) {
+			return nil
+		}
+	} // a longer one has something of everything: its sentences are asked at once
 	var list []reference
 	for _, s := range sentences(text) {
 		sentence := text[s.start:s.end]
+		if n.clean[sentence] {
+			continue // the views of a text share most of their sentences
+		}
 		if len(lower) == len(text) { // else some letter has another length in lower case
 			found = l.in(lower[s.start:s.end])
 		} else {
 			found = l.in(strings.ToLower(sentence))
 		}
-		if !n.mayRefer(sentence, &found) || n.clean[sentence] {
-			continue // the views of a text share most of their sentences
+		if !n.mayRefer(sentence, &found) {
+			continue
 		}
 		var marked string
 		var mentions []mention
