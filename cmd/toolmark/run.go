@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,8 @@ type program struct {
 	// started is true once a command's own code runs: what fails before is wrong use.
 	started bool
 	noColor bool
+	// taken counts the bytes of all files that were read.
+	taken atomic.Int64
 }
 
 // run is the whole program. It returns the exit code.

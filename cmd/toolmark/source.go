@@ -266,8 +266,14 @@ func (p *program) readBytes(path string, limit int64) ([]byte, error) {
 	if int64(len(data)) > limit {
 		return nil, &toolmark.Error{Code: toolmark.ErrTooLarge, Message: fmt.Sprintf("%s: more than %d MiB", path, limit>>20)}
 	}
+	if p.taken.Add(int64(len(data))) > muchInput {
+		p.env.steady()
+	}
 	return data, nil
 }
+
+// muchInput is from how many bytes on it is worth while to collect what is not needed.
+const muchInput = 64 << 10
 
 func openError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

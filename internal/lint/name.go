@@ -5,12 +5,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolmark/toolmark"
 )
 
 // toolName is what the MCP specification asks of a name (2025-11-25, Tools, Tool Names).
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+var toolName = lazily(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// lazily compiles a regular expression when it is first asked for: a program that lints
+// nothing does without.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // clientLength is the most characters that clients leave a name: model interfaces take 64.
 const clientLength = 64
@@ -20,7 +27,7 @@ func (c *collector) names(m *toolmark.Manifest) {
 	groups := map[string][]int{}
 	for i := range m.Tools {
 		name := m.Tools[i].Name
-		if !toolName.MatchString(name) {
+		if !toolName().MatchString(name) {
 			kind, what := "characters", "The name has characters outside A-Z a-z 0-9 _ . - and clients refuse or rewrite it"
 			if toolmark.CodePoints(name) > 128 {
 				kind, what = "length", "The name has more than the 128 characters that the specification allows"

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -153,7 +152,7 @@ func share(a, b map[string]bool) float64 {
 }
 
 // deprecation is how people announce the end of a tool.
-var deprecation = regexp.MustCompile(`(?i)deprecat|obsolete|will be removed|to be removed|superseded|no longer (?:supported|maintained)|(?:use|replaced by|renamed to|in favou?r of) [` + "`" + `'"]?[a-z0-9_.-]+[` + "`" + `'"]? instead|replaced by|renamed to|veralte|obsolèt|dépréci|obsolet|устарел|非推奨|廃止|弃用|已废弃|사용 중단`)
+var deprecation = lazily(`(?i)deprecat|obsolete|will be removed|to be removed|superseded|no longer (?:supported|maintained)|(?:use|replaced by|renamed to|in favou?r of) [` + "`" + `'"]?[a-z0-9_.-]+[` + "`" + `'"]? instead|replaced by|renamed to|veralte|obsolèt|dépréci|obsolet|устарел|非推奨|廃止|弃用|已废弃|사용 중단`)
 
 // removed looks for a tool that went without a release that said so (L105). A new name for
 // the same definition is the end of the old name.
@@ -174,7 +173,7 @@ func (c *collector) removed(in Input, t *pin.ToolDrift) {
 // reads, or in a member named deprecated that is not false.
 func announced(tool *toolmark.Value) bool {
 	for _, name := range []string{"description", "title"} {
-		if v := tool.Get(name); v.Kind == toolmark.KindString && deprecation.MatchString(v.Text) {
+		if v := tool.Get(name); v.Kind == toolmark.KindString && deprecation().MatchString(v.Text) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -112,19 +111,19 @@ const uuidForm = `[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 var (
 	isoDate = `\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?`
 	// namedNow is a date that the text calls the present one.
-	namedNow = regexp.MustCompile(`(?i)\b(?:today(?:'s date)?(?: is|:)|(?:the )?(?:current|server|present)[ _-](?:date|time|datetime|timestamp|day)(?: \(?utc\)?)?(?: is|:|=)|generated (?:on|at):?|started (?:on|at):?|last (?:updated|refreshed|synced)(?: on| at)?:?|as of(?: now| today)?,?)\s+["'` + "`" + `(]?(` + isoDate + `)`)
+	namedNow = lazily(`(?i)\b(?:today(?:'s date)?(?: is|:)|(?:the )?(?:current|server|present)[ _-](?:date|time|datetime|timestamp|day)(?: \(?utc\)?)?(?: is|:|=)|generated (?:on|at):?|started (?:on|at):?|last (?:updated|refreshed|synced)(?: on| at)?:?|as of(?: now| today)?,?)\s+["'` + "`" + `(]?(` + isoDate + `)`)
 	// clock is a time of day that the text calls the present one.
-	clock = regexp.MustCompile(`(?i)\b(?:current|server|local|system|present)[ _-]time(?: \(?utc\)?)?(?: is|:|=)?\s*["'` + "`" + `(]?(\d{1,2}:\d{2}(?::\d{2})?)\b`)
+	clock = lazily(`(?i)\b(?:current|server|local|system|present)[ _-]time(?: \(?utc\)?)?(?: is|:|=)?\s*["'` + "`" + `(]?(\d{1,2}:\d{2}(?::\d{2})?)\b`)
 	// builds are numbers that name a build.
-	builds = regexp.MustCompile(`(?i)\b(?:build(?: id| number| hash)?|commit|revision|git sha|sha)[ :=#(]+([0-9a-f]{7,40}|\d{5,})\b`)
+	builds = lazily(`(?i)\b(?:build(?: id| number| hash)?|commit|revision|git sha|sha)[ :=#(]+([0-9a-f]{7,40}|\d{5,})\b`)
 	// identifier is a UUID that the text calls that of a session, an account or the like.
 	// Documentation is full of others.
-	identifier = regexp.MustCompile(`(?i)\b(?:session|account|workspace|project|tenant|user|organi[sz]ation|instance|environment|deployment|connection|request)(?:'s)?(?: id)?(?: is|:|=)\s*["'` + "`" + `(]*(` + uuidForm + `)\b`)
-	uuid       = regexp.MustCompile(`(?i)^` + uuidForm + `$`)
+	identifier = lazily(`(?i)\b(?:session|account|workspace|project|tenant|user|organi[sz]ation|instance|environment|deployment|connection|request)(?:'s)?(?: id)?(?: is|:|=)\s*["'` + "`" + `(]*(` + uuidForm + `)\b`)
+	uuid       = lazily(`(?i)^` + uuidForm + `$`)
 	// homePath is a path below somebody's home.
-	homePath = regexp.MustCompile(`(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})([A-Za-z0-9._-]+)`)
+	homePath = lazily(`(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})([A-Za-z0-9._-]+)`)
 	// example are words beside a value that say that it is an example.
-	example = regexp.MustCompile(`(?i)\b(?:e\.?\s?g\.?|i\.e\.|for example|for instance|example|examples|such as|sample|like|format|formatted|looks? like|placeholder|ex:|pattern)\b|例|예|z\.\s?B\.|par exemple|por ejemplo|per esempio|например|örnek|उदाहरण|مثال`)
+	example = lazily(`(?i)\b(?:e\.?\s?g\.?|i\.e\.|for example|for instance|example|examples|such as|sample|like|format|formatted|looks? like|placeholder|ex:|pattern)\b|例|예|z\.\s?B\.|par exemple|por ejemplo|per esempio|например|örnek|उदाहरण|مثال`)
 )
 
 // placeholderUsers are names that stand for anybody.
@@ -148,7 +147,7 @@ func (v *volatile) text(t text) {
 	}
 	isExample := exampleKey(t)
 	if !isExample && !t.name && (strings.Contains(t.text, "/home/") || strings.Contains(t.text, "Users")) {
-		for _, at := range homePath.FindAllStringSubmatchIndex(t.text, 4) {
+		for _, at := range homePath().FindAllStringSubmatchIndex(t.text, 4) {
 			if !placeholderUsers[strings.ToLower(t.text[at[2]:at[3]])] && !exampleBefore(t.text, at[0]) {
 				v.add(t.tool, "path", place(t, at[0], at[1]))
 			}
@@ -159,7 +158,7 @@ func (v *volatile) text(t text) {
 		return
 	}
 	v.today(t)
-	if at := namedNow.FindStringSubmatchIndex(t.text); at != nil && !isExample {
+	if at := namedNow().FindStringSubmatchIndex(t.text); at != nil && !isExample {
 		kind := "date"
 		if at[3]-at[2] > len("2006-01-02") {
 			kind = "time"
@@ -172,18 +171,18 @@ func (v *volatile) text(t text) {
 	if isExample || t.name {
 		return
 	}
-	if at := clock.FindStringSubmatchIndex(t.text); at != nil && !exampleBefore(t.text, at[0]) {
+	if at := clock().FindStringSubmatchIndex(t.text); at != nil && !exampleBefore(t.text, at[0]) {
 		v.add(t.tool, "time", place(t, at[2], at[3]))
 	}
-	for _, at := range identifier.FindAllStringSubmatchIndex(t.text, 4) {
+	for _, at := range identifier().FindAllStringSubmatchIndex(t.text, 4) {
 		if !plainUUID(t.text[at[2]:at[3]]) && !exampleBefore(t.text, at[0]) {
 			v.add(t.tool, "uuid", place(t, at[2], at[3]))
 		}
 	}
-	if (t.key == "default" || t.key == "const") && uuid.MatchString(t.text) && !plainUUID(t.text) {
+	if (t.key == "default" || t.key == "const") && uuid().MatchString(t.text) && !plainUUID(t.text) {
 		v.add(t.tool, "uuid", place(t, 0, len(t.text)))
 	}
-	for _, at := range builds.FindAllStringSubmatchIndex(t.text, 4) {
+	for _, at := range builds().FindAllStringSubmatchIndex(t.text, 4) {
 		if strings.ContainsAny(t.text[at[2]:at[3]], "0123456789") && !exampleBefore(t.text, at[0]) {
 			v.add(t.tool, "build", place(t, at[2], at[3]))
 		}
@@ -270,7 +269,7 @@ func exampleKey(t text) bool {
 
 func exampleBefore(text string, at int) bool {
 	before := text[max(0, at-exampleReach):at]
-	return example.MatchString(before)
+	return example().MatchString(before)
 }
 
 // plainUUID reports whether an identifier is made up: few different digits, or counting.
@@ -284,7 +283,7 @@ func plainUUID(id string) bool {
 }
 
 // ownObject is a value that names one object of one account.
-var ownObject = regexp.MustCompile(`(?i)^(?:` + uuidForm + `|[0-9a-f]{24}|(?:/home/|/Users/|[a-z]:\\Users\\)\S+|[^\s@]+@[^\s@]+\.[a-z]{2,}|(?:proj|acct|org|user|usr|ws|team|cus|wrk|db|env)_[0-9a-z]{10,})$`)
+var ownObject = lazily(`(?i)^(?:` + uuidForm + `|[0-9a-f]{24}|(?:/home/|/Users/|[a-z]:\\Users\\)\S+|[^\s@]+@[^\s@]+\.[a-z]{2,}|(?:proj|acct|org|user|usr|ws|team|cus|wrk|db|env)_[0-9a-z]{10,})$`)
 
 // values looks for lists of values that are one user's own, and for the present time as a
 // number.
@@ -305,7 +304,7 @@ func (v *volatile) values(tool int, pointer string, value *toolmark.Value) {
 			if member.Name == "enum" && member.Value.Kind == toolmark.KindArray {
 				own := 0
 				for k := range member.Value.Items {
-					if item := &member.Value.Items[k]; item.Kind == toolmark.KindString && ownObject.MatchString(item.Text) {
+					if item := &member.Value.Items[k]; item.Kind == toolmark.KindString && ownObject().MatchString(item.Text) {
 						own++
 					}
 				}
