@@ -30,12 +30,12 @@ func TestNeedsLoseNothing(t *testing.T) {
 		lower := strings.ToLower(text)
 		found := swayWords().in(text)
 		for i, sw := range sways() {
-			if !sw.pattern.MatchString(text) {
+			if !sw.pattern().MatchString(text) {
 				continue
 			}
 			matched[i]++
 			if !hasAll(lower, sw.needs) || !sw.known && !swayWords().swaysUnknown(&found) {
-				t.Fatalf("%q matches %s and has not its words", text, sw.pattern)
+				t.Fatalf("%q matches %s and has not its words", text, sw.pattern())
 			}
 		}
 	}

@@ -27,7 +27,7 @@ const (
 
 // sway is one way in which a text interferes with another server's tool.
 type sway struct {
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	// needs are groups of lower-case words; every text that the pattern matches has one
 	// of each group.
 	needs [][]string
@@ -58,8 +58,6 @@ const (
 		`mirror\w*|send\w*|pass\w*|use)\b`
 )
 
-// sways are compiled when the first text that has one of their words names a foreign
-// tool.
 var sways = sync.OnceValue(func() []sway {
 	list := []sway{
 		// in its place, in English
@@ -118,12 +116,13 @@ func words(list string) [][]string {
 	return groups
 }
 
-func compile(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) }
+// compile compiles a pattern when it is first asked for: most texts ask for none.
+func compile(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) })
+}
 
 // collective are texts that interfere with tools they do not name.
-var collective = sync.OnceValue(func() *regexp.Regexp {
-	return compile(`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|calls?|recipients?|arguments?)\s+(?:of|to|from)\s+(?:all|any|every|the)\s+(?:other\s+)?(?:\w+\s+)?(?:tool|server|function)s?\b`)
-})
+var collective = compile(`\b(?:modif\w+|chang\w+|alter\w*|overrid\w+|redefin\w+|hijack\w*|intercept\w*)\s+(?:the\s+)?(?:behaviou?r|working|output|calls?|recipients?|arguments?)\s+(?:of|to|from)\s+(?:all|any|every|the)\s+(?:other\s+)?(?:\w+\s+)?(?:tool|server|function)s?\b`)
 
 // ByText reports the tools of other servers that a tool's texts interfere with: high
 // where the text takes the tool's place or changes how it is used, medium where it
@@ -242,7 +241,7 @@ func (n *Names) references(text string) []reference {
 				if sw.known && !known || sw.called && !known && !called || !hasAll(lower, sw.needs) {
 					continue
 				}
-				for _, at := range sw.pattern.FindAllStringIndex(part, -1) {
+				for _, at := range sw.pattern().FindAllStringIndex(part, -1) {
 					matched = true
 					// The last mark of a match is the tool; one before it its server.
 					m := &mentions[first+strings.Count(part[:at[1]], markForeign)-1]
