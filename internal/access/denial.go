@@ -40,6 +40,8 @@ type Rate struct {
 type Denial struct {
 	Code    Code
 	Message string // for the caller; holds nothing of a key
+	// KeyID is the id of a key that was recognised, for the log; "" where none was.
+	KeyID string
 	// Rate is set where a key was recognised, in every denial but those with status 401.
 	Rate Rate
 	// RetryAfter is how long to wait; 0 where waiting does not help or nobody knows.

@@ -80,6 +80,7 @@ func (x *exchange) rate(rate access.Rate) {
 // denied gives a refusal its form.
 func (x *exchange) denied(d *access.Denial) *failure {
 	x.rate(d.Rate)
+	x.refused = d.KeyID
 	f := &failure{status: d.Status(), code: string(d.Code), message: d.Message, retryAfter: d.RetryAfter}
 	if d.Code == access.QuotaExceeded || d.Code == access.SpendingExceeded {
 		f.quota = &quota{plan: d.Plan, used: d.Used, limit: d.Limit}

@@ -34,14 +34,15 @@ type exchange struct {
 	id    string
 	start time.Time
 
-	route  string // the path's pattern; "" where nothing matched
-	addr   netip.Addr
-	grant  *registry.Grant
-	code   string // of the error, if one was answered
-	status int
-	sent   int64
-	cause  error
-	read   bool // the body, to its end
+	route   string // the path's pattern; "" where nothing matched
+	addr    netip.Addr
+	grant   *registry.Grant
+	refused string // the id of a key that was recognised and not let in
+	code    string // of the error, if one was answered
+	status  int
+	sent    int64
+	cause   error
+	read    bool // the body, to its end
 }
 
 // ServeHTTP answers one request.
@@ -135,6 +136,8 @@ func (x *exchange) end(span trace.Span) {
 	}
 	if x.grant != nil {
 		attrs = append(attrs, slog.String("key_id", x.grant.KeyID))
+	} else if x.refused != "" {
+		attrs = append(attrs, slog.String("key_id", x.refused))
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("cause", x.cause.Error()))

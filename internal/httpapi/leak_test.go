@@ -135,13 +135,17 @@ func TestOneLogLineARequest(t *testing.T) {
 	key := f.key(t, registry.NewKey{})
 	f.ask("POST", pathScan, key, clean)
 	f.ask("GET", "/nowhere", "", "")
+	f.ask("POST", pathScan, f.key(t, registry.NewKey{Scopes: access.Scopes{access.ScopeRead}}), clean)
+	f.ask("POST", pathScan, "tm_wrong", clean)
 	lines := strings.Split(strings.TrimSpace(f.log.String()), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("%d lines for 2 requests:\n%s", len(lines), f.log)
+	if len(lines) != 4 {
+		t.Fatalf("%d lines for 4 requests:\n%s", len(lines), f.log)
 	}
 	for i, parts := range [][]string{
 		{`"request_id":"request-1"`, `"route":"/api/v1/mcp/manifest-scan"`, `"status":200`, `"key_id":"key_`},
 		{`"request_id":"request-2"`, `"route":"unmatched"`, `"status":404`, `"code":"not_found"`},
+		{`"request_id":"request-3"`, `"status":403`, `"code":"scope_denied"`, `"key_id":"key_`},
+		{`"request_id":"request-4"`, `"status":401`, `"code":"invalid_api_key"`},
 	} {
 		for _, part := range parts {
 			if !strings.Contains(lines[i], part) {

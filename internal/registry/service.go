@@ -171,13 +171,13 @@ func (s *Service) Admit(ctx context.Context, call Call) (*Grant, error) {
 		return nil, err
 	}
 	if !allowed {
-		return nil, &access.Denial{Code: access.AccessListBlock, Message: "An access list refuses this request.", Rate: s.standing(state, now)}
+		return nil, &access.Denial{Code: access.AccessListBlock, Message: "An access list refuses this request.", KeyID: state.ID, Rate: s.standing(state, now)}
 	}
 	grant := &Grant{Account: state.Account, KeyID: state.ID, Plan: state.Plan, Scopes: state.Scopes}
 	if !state.Scopes.Allow(call.Scope) {
 		return nil, &access.Denial{
 			Code: access.ScopeDenied, Message: "The key's scopes do not include " + needed(call.Scope) + ".",
-			Rate: s.standing(state, now),
+			KeyID: state.ID, Rate: s.standing(state, now),
 		}
 	}
 	var ok bool
@@ -192,7 +192,7 @@ func (s *Service) Admit(ctx context.Context, call Call) (*Grant, error) {
 	if !ok {
 		return nil, &access.Denial{
 			Code: access.RateExceeded, Message: "Too many requests in this minute.",
-			Rate: grant.Rate, RetryAfter: grant.Rate.Reset.Sub(now),
+			KeyID: state.ID, Rate: grant.Rate, RetryAfter: grant.Rate.Reset.Sub(now),
 		}
 	}
 	return grant, nil
