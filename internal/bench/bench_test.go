@@ -89,3 +89,18 @@ func TestPage(t *testing.T) {
 		t.Error("a section that is not there was chosen")
 	}
 }
+
+// TestMerge: sections that were measured apart take the place of the old ones.
+func TestMerge(t *testing.T) {
+	old := "# Performance\n\nThis run: slow.\n\n## One\n\nold one\n\n## Two\n\nold two\n"
+	part := "# Performance\n\nThis run: quick.\n\n## Two\n\nnew two\n\n## Three\n\nnew three\n\n"
+	want := "# Performance\n\nThis run: slow.\n\n## One\n\nold one\n\n## Two\n\nMeasured apart from the rest: quick.\n\nnew two\n\n" +
+		"## Three\n\nMeasured apart from the rest: quick.\n\nnew three\n\n"
+	got := merge(old, part)
+	if got != want {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+	if again := merge(got, part); again != got {
+		t.Errorf("merged again it is\n%q", again)
+	}
+}

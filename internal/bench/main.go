@@ -3,6 +3,7 @@
 //
 //	go run ./internal/bench -write docs/performance.md
 //	go run ./internal/bench -only pins,scans
+//	go run ./internal/bench -only watch -write docs/performance.md    # this section alone
 //
 // It wants bin/toolmark (make build), and uses ../shared, CPython, Node, the community
 // rules and the PostgreSQL of TOOLMARK_TEST_POSTGRES where they are; what cannot be
@@ -92,7 +93,7 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	flags.IntVar(&b.idle, "idle", 10_000, "connections that attack by saying nothing")
 	flags.IntVar(&b.servers, "servers", 10_000, "registered servers that are watched")
 	only := flags.String("only", "", "sections to measure, with commas between: "+strings.Join(ids(sections), ", "))
-	page := flags.String("write", "", "file to write the page to; standard output where not given")
+	page := flags.String("write", "", "file to write the page to, or with -only to put these sections into; standard output where not given")
 	check := flags.Bool("check", false, "fail where ratios are below what is promised")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -100,9 +101,6 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 	chosen, err := choose(sections, *only)
 	if err != nil {
 		return err
-	}
-	if *page != "" && len(chosen) < len(sections) {
-		return errors.New("a page is written of all sections: leave out -only, or -write")
 	}
 	out := stdout
 	var text strings.Builder
@@ -114,7 +112,15 @@ func run(ctx context.Context, args []string, stdout io.Writer, getenv func(strin
 		return err
 	}
 	if *page != "" {
-		if err := os.WriteFile(*page, []byte(strings.TrimRight(text.String(), "\n")+"\n"), 0o644); err != nil {
+		whole := text.String()
+		if len(chosen) < len(sections) {
+			old, err := os.ReadFile(*page)
+			if err != nil {
+				return fmt.Errorf("-only with -write puts sections into a page that is there: %w", err)
+			}
+			whole = merge(string(old), whole)
+		}
+		if err := os.WriteFile(*page, []byte(strings.TrimRight(whole, "\n")+"\n"), 0o644); err != nil {
 			return err
 		}
 		for _, m := range missed {

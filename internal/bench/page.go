@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -141,4 +142,36 @@ func busyness() string {
 		return ""
 	}
 	return fmt.Sprintf(" In the five minutes before it, %s processes wanted a core on average.", fields[1])
+}
+
+// merge puts the sections of a page that was measured in part in the place of those of the
+// same titles of an older one, and new ones behind it. Each says of which run it is.
+func merge(old, part string) string {
+	head, parts := split(part)
+	run := ""
+	if _, after, found := strings.Cut(head, "This run: "); found {
+		run = "Measured apart from the rest: " + strings.TrimSpace(after) + "\n\n"
+	}
+	front, all := split(old)
+	for _, p := range parts {
+		title, body, _ := strings.Cut(p, "\n\n")
+		p = title + "\n\n" + run + strings.TrimRight(body, "\n") + "\n\n"
+		at := slices.IndexFunc(all, func(o string) bool { return strings.HasPrefix(o, title+"\n") })
+		if at < 0 {
+			all = append(all, p)
+		} else {
+			all[at] = p
+		}
+	}
+	return front + strings.Join(all, "")
+}
+
+// split gives what stands before the first section of a page, and its sections.
+func split(page string) (head string, sections []string) {
+	parts := strings.Split(strings.TrimRight(page, "\n")+"\n\n", "\n## ")
+	for i := range parts[1:] {
+		parts[i] += "\n"
+		parts[i+1] = "## " + parts[i+1]
+	}
+	return parts[0], parts[1:]
 }

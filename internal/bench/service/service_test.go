@@ -36,6 +36,13 @@ func TestAgainstTheBinary(t *testing.T) {
 	if len(refusals) < 8 {
 		t.Errorf("only %d kinds of keys", len(refusals))
 	}
+	w, err := MeasureWatch(t.Context(), WatchOptions{Binary: binary, Servers: 12, Tools: 2, Bytes: 500, Interval: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Changed != 12 || w.Noticed <= 0 || w.Rate < 6 || w.Backlog <= 0 || w.Registered <= 0 || w.Longest <= 0 || w.Longest > 20*time.Second {
+		t.Errorf("%+v", w)
+	}
 	a, err := Attacked(t.Context(), o, 50, 6)
 	if err != nil || !a.Answered || a.Idle != 50 || a.Bombs != 6 || a.Peak > 200<<20 {
 		t.Errorf("%+v, %v", a, err)

@@ -1,29 +1,9 @@
 package service
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 )
-
-// TestWatch measures a watch for a moment: that what is measured is there.
-func TestWatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the binary")
-	}
-	binary := filepath.Join(t.TempDir(), "toolmark")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../../cmd/toolmark").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	f, err := MeasureWatch(t.Context(), WatchOptions{Binary: binary, Servers: 12, Tools: 2, Bytes: 500, Interval: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.Changed != 12 || f.Noticed <= 0 || f.Rate < 6 || f.Backlog <= 0 || f.Registered <= 0 || f.Longest <= 0 || f.Longest > 20*time.Second {
-		t.Errorf("%+v", f)
-	}
-}
 
 // TestGaps holds the arithmetic that the figures of the watch rest on.
 func TestGaps(t *testing.T) {
