@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -23,15 +21,12 @@ import (
 // driftFlags are the flags of every command that compares.
 type driftFlags struct {
 	sourceFlags
-	json, quiet, verbose   bool
-	sarif, junit, markdown string
-	codequality            string
-	surfaces, failOn       string
-	config, rules          string
-	budget                 time.Duration
-	lockfile, title        string
-	scope                  toolmark.Scope
-	severity               toolmark.Severity
+	outputFlags
+	surfaces, rules string
+	budget          time.Duration
+	lockfile, title string
+	scope           toolmark.Scope
+	severity        toolmark.Severity
 }
 
 func (f *driftFlags) addDrift(cmd *cobra.Command) {
@@ -348,50 +343,15 @@ func (c *comparer) finish() error {
 	return c.p.publishDrift(c.doc, c.flags)
 }
 
-// publishDrift writes a comparison. Each output is built whole before its first byte is
-// written.
+// publishDrift writes a comparison everywhere it was asked for.
 func (p *program) publishDrift(doc *report.DriftDocument, f *driftFlags) error {
-	for _, out := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{{f.sarif, doc.WriteSARIF}, {f.junit, doc.WriteJUnit}, {f.codequality, doc.WriteCodeQuality}, {f.markdown, doc.WriteMarkdown}} {
-		if out.path == "" {
-			continue
-		}
-		var buf bytes.Buffer
-		if err := out.write(&buf); err != nil {
-			return err
-		}
-		if err := os.WriteFile(out.path, buf.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("write a report: %w; name a file in a folder that is there and that you may write to", err)
-		}
-	}
-	var buf bytes.Buffer
-	if f.json {
-		if err := doc.WriteJSON(&buf); err != nil {
-			return err
-		}
-		return p.write(buf.Bytes())
-	}
-	if err := doc.WriteText(&buf, report.TextOptions{
-		Colour: p.colour(p.env.stdout), Width: p.width(), Quiet: f.quiet, Verbose: f.verbose,
-	}); err != nil {
-		return err
-	}
-	if err := p.write(buf.Bytes()); err != nil {
-		return err
-	}
+	var failures []string
 	for i := range doc.Servers {
 		if err := doc.Servers[i].Err; err != nil {
-			p.complain(withName(doc.Servers[i].Name, err.Error()))
+			failures = append(failures, withName(doc.Servers[i].Name, err.Error()))
 		}
 	}
-	if !f.quiet {
-		for _, w := range doc.Warnings {
-			p.warn(w)
-		}
-	}
-	return nil
+	return p.publishOutcome(doc, &f.outputFlags, failures, doc.Warnings)
 }
 
 // withName puts a server's name before a message that does not begin with it.

@@ -281,9 +281,31 @@ func accept(doc *report.Document, list *suppression.List, now time.Time, rules r
 	doc.Warnings = append(doc.Warnings, use.Warnings(complete)...)
 }
 
-// publish writes the document everywhere it was asked for. Each output is built whole
-// before its first byte is written.
+// outcome is what a command has to say, in every form in which it can be written.
+type outcome interface {
+	WriteSARIF(w io.Writer) error
+	WriteJUnit(w io.Writer) error
+	WriteCodeQuality(w io.Writer) error
+	WriteMarkdown(w io.Writer) error
+	WriteJSON(w io.Writer) error
+	WriteText(w io.Writer, opt report.TextOptions) error
+}
+
+// publish writes a document everywhere it was asked for.
 func (p *program) publish(doc *report.Document, f *outputFlags) error {
+	var failures []string
+	for i := range doc.Sources {
+		if err := doc.Sources[i].Err; err != nil {
+			failures = append(failures, err.Error())
+		}
+	}
+	return p.publishOutcome(doc, f, failures, doc.Warnings)
+}
+
+// publishOutcome writes an outcome everywhere it was asked for. Each output is built whole
+// before its first byte is written. Failures and warnings are said beside a text; JSON has
+// them in it.
+func (p *program) publishOutcome(doc outcome, f *outputFlags, failures, warnings []string) error {
 	for _, out := range []struct {
 		path  string
 		write func(io.Writer) error
@@ -314,13 +336,11 @@ func (p *program) publish(doc *report.Document, f *outputFlags) error {
 	if err := p.write(buf.Bytes()); err != nil {
 		return err
 	}
-	for i := range doc.Sources {
-		if err := doc.Sources[i].Err; err != nil {
-			p.complain(err.Error())
-		}
+	for _, failure := range failures {
+		p.complain(failure)
 	}
 	if !f.quiet {
-		for _, w := range doc.Warnings {
+		for _, w := range warnings {
 			p.warn(w)
 		}
 	}

@@ -1,12 +1,9 @@
 package report
 
 import (
-	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/toolmark/toolmark"
 	"github.com/toolmark/toolmark/pin"
@@ -17,24 +14,11 @@ import (
 // whole. What fails the run is a failure of its tool, what else changed is output; a
 // tool that was not scanned is skipped, a server that could not be read is an error.
 func (d *DriftDocument) WriteJUnit(w io.Writer) error {
-	out := junitSuites{Name: "toolmark", Time: fmt.Sprintf("%.3f", d.Elapsed.Round(time.Millisecond).Seconds())}
+	suites := make([]junitSuite, len(d.Servers))
 	for i := range d.Servers {
-		suite := d.junitSuite(&d.Servers[i])
-		out.Tests += suite.Tests
-		out.Failures += suite.Failures
-		out.Errors += suite.Errors
-		out.Suites = append(out.Suites, suite)
+		suites[i] = d.junitSuite(&d.Servers[i])
 	}
-	var buf bytes.Buffer
-	buf.WriteString(xml.Header)
-	enc := xml.NewEncoder(&buf)
-	enc.Indent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("write JUnit XML: %w", err)
-	}
-	buf.WriteByte('\n')
-	_, err := w.Write(buf.Bytes())
-	return err
+	return writeJUnit(w, d.Elapsed, suites)
 }
 
 // wholeServer is the name of the test case about the server as a whole.

@@ -57,13 +57,20 @@ type junitFault struct {
 // failure of its tool, another one is output; a tool that was not scanned is
 // skipped, a source that could not be read is an error.
 func (d *Document) WriteJUnit(w io.Writer) error {
-	out := junitSuites{Name: "toolmark", Time: fmt.Sprintf("%.3f", d.Elapsed.Round(time.Millisecond).Seconds())}
+	suites := make([]junitSuite, len(d.Sources))
 	for i := range d.Sources {
-		suite := d.junitSuite(&d.Sources[i])
-		out.Tests += suite.Tests
-		out.Failures += suite.Failures
-		out.Errors += suite.Errors
-		out.Suites = append(out.Suites, suite)
+		suites[i] = d.junitSuite(&d.Sources[i])
+	}
+	return writeJUnit(w, d.Elapsed, suites)
+}
+
+// writeJUnit writes suites as one document, built whole before its first byte is written.
+func writeJUnit(w io.Writer, elapsed time.Duration, suites []junitSuite) error {
+	out := junitSuites{Name: "toolmark", Time: fmt.Sprintf("%.3f", elapsed.Round(time.Millisecond).Seconds()), Suites: suites}
+	for i := range suites {
+		out.Tests += suites[i].Tests
+		out.Failures += suites[i].Failures
+		out.Errors += suites[i].Errors
 	}
 	var buf bytes.Buffer
 	buf.WriteString(xml.Header)
