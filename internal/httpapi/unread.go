@@ -47,7 +47,7 @@ func bareStatus(p []byte) int {
 // unread logs and counts a request that could not be read, and gives the bytes of its
 // answer.
 func (a *API) unread(status int, remote string) []byte {
-	f := &failure{status: status, code: "malformed_request", message: "These bytes cannot be read as an HTTP request."}
+	f := &failure{status: status, code: "malformed_request", message: "These bytes cannot be read as an HTTP request; with TLS on, an address begins with https://."}
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		f.code, f.message = "request_header_too_large", "A request's header has at most "+strconv.Itoa(maxHeader)+" bytes."
