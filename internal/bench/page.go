@@ -133,6 +133,18 @@ func processorName() string {
 	return "processor unknown"
 }
 
+// precedence says whether the run goes before other work or behind it, where Linux tells
+// it (proc(5), field 19 of stat).
+func precedence() string {
+	stat, err := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if err != nil || len(fields) < 17 || fields[16] == "0" {
+		return ""
+	}
+	return " It ran at nice " + fields[16] + "."
+}
+
 // busyness says how much other work the machine had when the run began, where Linux
 // tells it.
 func busyness() string {
@@ -141,7 +153,7 @@ func busyness() string {
 	if err != nil || len(fields) < 3 {
 		return ""
 	}
-	return fmt.Sprintf(" In the five minutes before it, %s processes wanted a core on average.", fields[1])
+	return fmt.Sprintf(" In the five minutes before it, %s processes wanted a core on average.%s", fields[1], precedence())
 }
 
 // merge puts the sections of a page that was measured in part in the place of those of the
