@@ -137,6 +137,14 @@ func (d *Drift) Changed() bool {
 	return slices.ContainsFunc(d.Changes, func(c Change) bool { return !c.Neutral() })
 }
 
+// Written reports whether anything is written otherwise than before, if only in form:
+// anything but another order. A scan of the new manifest may then find what one of the old
+// had not: the name of a definition, say, means nothing to a validator, and a model reads
+// it all the same.
+func (d *Drift) Written() bool {
+	return slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Kind != KindOrder })
+}
+
 // Fails reports whether any change weighs at least as much as what a check should fail
 // on.
 func (d *Drift) Fails(on toolmark.Severity) bool {

@@ -147,7 +147,7 @@ func (c *comparer) add(ctx context.Context, x pair) error {
 	default:
 		s.Drift = pin.Diff(x.old.Manifest, x.new.Manifest, x.options)
 		c.complete = false // not everything is scanned
-		if !mayFind(s.Drift) {
+		if !s.Drift.Written() {
 			break
 		}
 		after, err := c.scan(ctx, focus(x.new.Manifest, s.Drift, newIndex), &x, &s)
@@ -168,13 +168,6 @@ func (c *comparer) add(ctx context.Context, x pair) error {
 	}
 	c.doc.Servers = append(c.doc.Servers, s)
 	return ctx.Err()
-}
-
-// mayFind reports whether a scan of the new manifest may find what one of the old had not.
-// Another order brings no text. A schema that is written otherwise may: the name of a
-// definition means nothing to a validator, and a model reads it all the same.
-func mayFind(d *pin.Drift) bool {
-	return slices.ContainsFunc(d.Changes, func(c pin.Change) bool { return c.Kind != pin.KindOrder })
 }
 
 // focus gives a manifest in which the tools that did not change, or of which index gives

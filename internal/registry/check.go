@@ -10,8 +10,19 @@ import (
 	"github.com/toolmark/toolmark/pin"
 )
 
-// differ reports whether anything differs that is not neutral.
-func differ(old, new *toolmark.Manifest) bool { return pin.Diff(old, new, pin.Options{}).Changed() }
+// contrast gives what differs in two manifests, with what a scan of the new one finds that
+// one of the old had not.
+func (s *Service) contrast(ctx context.Context, old, new *toolmark.Manifest) (*comparison, error) {
+	found := &comparison{drift: pin.Diff(old, new, pin.Options{})}
+	if !found.drift.Written() {
+		return found, nil
+	}
+	return found, s.weigh(ctx, old, new, found)
+}
+
+// changed reports whether the difference is one that somebody has to look at. Another way
+// to write the same is none, unless a scan finds something in it.
+func (c *comparison) changed() bool { return c.drift.Changed() || len(c.rest) > 0 }
 
 // Check reads a registered server and records what it serves, unless that was done since
 // the time it was asked for. It is what the watch does for each server; ErrClaimed says
@@ -213,9 +224,5 @@ func (s *Service) difference(ctx context.Context, r *ServerRecord, from, to stri
 	if err != nil {
 		return nil, err
 	}
-	found := &comparison{drift: pin.Diff(old, new, pin.Options{})}
-	if !found.drift.Changed() {
-		return found, nil
-	}
-	return found, s.weigh(ctx, old, new, found)
+	return s.contrast(ctx, old, new)
 }

@@ -187,7 +187,9 @@ func (s *Service) compare(ctx context.Context, r *ServerRecord, got *reading, c 
 	if err != nil {
 		return nil, err
 	}
-	if !differ(current, got.manifest) {
+	// A list that is only written otherwise is a snapshot of its own: it is scanned once,
+	// and not at every probe.
+	if !pin.Diff(current, got.manifest, pin.Options{}).Written() {
 		return nil, nil
 	}
 	baseline := current
@@ -196,16 +198,18 @@ func (s *Service) compare(ctx context.Context, r *ServerRecord, got *reading, c 
 			return nil, err
 		}
 	}
-	found := &comparison{drift: pin.Diff(baseline, got.manifest, pin.Options{})}
+	found, err := s.contrast(ctx, baseline, got.manifest)
+	if err != nil {
+		return nil, err
+	}
 	if c.Snapshot, err = s.snapshotOf(got); err != nil {
 		return nil, err
 	}
 	st.LastKnown, st.Suspicious = Unchanged, ""
-	if !found.drift.Changed() {
-		return found, nil
+	if found.changed() {
+		st.LastKnown, st.Suspicious = Changed, suspicious(baseline, got.manifest)
 	}
-	st.LastKnown, st.Suspicious = Changed, suspicious(baseline, got.manifest)
-	return found, s.weigh(ctx, baseline, got.manifest, found)
+	return found, nil
 }
 
 // weigh scans two manifests and puts what is new into their drift.

@@ -251,7 +251,7 @@ func (s *Service) Drift(ctx context.Context, caller Caller, server, from, to str
 	if err != nil {
 		return nil, err
 	}
-	out.Drift, out.Same = found.drift, !found.drift.Changed()
+	out.Drift, out.Same = found.drift, !found.changed()
 	return out, nil
 }
 

@@ -253,7 +253,11 @@ func (s *Service) approval(ctx context.Context, caller Caller, r *ServerRecord, 
 		if err != nil {
 			return nil, err
 		}
-		if differ(baseline, current) {
+		found, err := s.contrast(ctx, baseline, current)
+		if err != nil {
+			return nil, err
+		}
+		if found.changed() {
 			st.LastKnown, st.Suspicious = Changed, suspicious(baseline, current)
 		}
 	}
