@@ -39,6 +39,8 @@ type analysis struct {
 	// toolExcuse answers for excuses that look at the whole tool; nil: they never hold.
 	toolExcuse func(*excuse) bool
 
+	any bool // an alternative held somewhere, be it only to be excused
+
 	text  string  // in NFC
 	back  []int32 // byte of text to byte of the reading; nil where they are the same
 	joins []join  // of a tool's joined text

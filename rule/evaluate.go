@@ -28,6 +28,7 @@ func (a *analysis) evaluate(alt *alternative, span Span) (best outcome) {
 		span = SpanField
 	}
 	a.eachMatch(alt, span, nil, func(m match) bool {
+		a.any = true
 		if a.excused(alt.unless, m) || a.excused(alt.rule.unless, m) {
 			return true
 		}

@@ -94,6 +94,10 @@ type matcher struct {
 	text    *analysis
 	matches []Match
 
+	memory *Memory     // nil: nothing is remembered
+	united []unionWord // what the current field added to unions; for reuse
+	passed bool        // some alternative was not looked at in the current field, as its rule has enough
+
 	alternatives []*alternative // that may match the current text
 
 	// fields are those of the call; whole is their joined text, for excuses that look
@@ -146,7 +150,7 @@ func (s *Set) matcher(stop func() bool, only *alternative) *matcher {
 	if stop == nil {
 		stop = func() bool { return false }
 	}
-	m.stop, m.only, m.matches, m.least = stop, only, nil, 0
+	m.stop, m.only, m.matches, m.least, m.memory = stop, only, nil, 0, nil
 	clear(m.strong)
 	clear(m.weak)
 	clear(m.excuses)
@@ -169,7 +173,7 @@ func (m *matcher) run(fields []Field) (matches []Match, complete bool) {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 	// Not deferred: after a panic the matcher is in no state to be used again.
-	m.stop, m.matches, m.fields = nil, nil, nil
+	m.stop, m.matches, m.fields, m.memory = nil, nil, nil, nil
 	if cap(m.text.folded) <= maxKept {
 		m.set.pool.Put(m)
 	}
@@ -179,7 +183,11 @@ func (m *matcher) run(fields []Field) (matches []Match, complete bool) {
 // oneField matches all rules in one field; false where it was stopped.
 func (m *matcher) oneField(number int, f *Field) bool {
 	bit := surfaceBit(f.Surface)
+	if m.recall(number, f, bit) {
+		return true
+	}
 	complete := true
+	m.passed, m.text.any = false, false
 	for i := 0; i < len(f.Readings) && complete; i++ {
 		reading := &f.Readings[i]
 		if complete = !m.stop(); !complete {
@@ -190,11 +198,17 @@ func (m *matcher) oneField(number int, f *Field) bool {
 		clear(m.sighted)
 		if i == 0 {
 			m.unite(bit)
+			if m.memory != nil {
+				m.note()
+			}
 		}
 		complete = m.oneText(number, bit, reading)
 		if complete && isName(f.Surface, reading.Text) && m.text.splitNames() {
 			complete = m.oneText(number, bit, reading)
 		}
+	}
+	if complete && !m.passed && !m.text.any {
+		m.remember(f, bit)
 	}
 	for _, rule := range m.fieldList {
 		f := &m.field[rule]
@@ -210,7 +224,11 @@ func (m *matcher) oneField(number int, f *Field) bool {
 func (m *matcher) oneText(number int, bit surfaceMask, reading *textcheck.Reading) bool {
 	complete := m.candidates(func(alt *alternative) bool {
 		r := alt.rule
-		if !r.surfaces.has(bit) || !r.reads(reading.Name) || m.strong[r.index] >= r.most() {
+		if !r.surfaces.has(bit) || !r.reads(reading.Name) {
+			return false
+		}
+		if m.strong[r.index] >= r.most() {
+			m.passed = true
 			return false
 		}
 		old := &m.field[r.index]

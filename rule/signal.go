@@ -84,15 +84,21 @@ func (m *matcher) mostOfOthers() (most int, all bool) {
 	if same > 1 || f.Surface == toolmark.SurfaceParameterName || isName(f.Surface, m.reading.Text) {
 		return 0, true
 	}
-	most = len(m.bestList) + len(m.fieldList)
-	if m.number > 0 && m.fields[m.number-1].Surface == toolmark.SurfaceParameterName {
-		for i := len(m.matches) - 1; i >= 0 && m.matches[i].Field >= m.number-1; i-- {
-			if m.matches[i].Field == m.number-1 {
-				most += max(m.matches[i].Rule.Weight/2, 0)
-			}
+	return len(m.bestList) + len(m.fieldList) + m.signalsOfName(m.number), false
+}
+
+// signalsOfName gives what the signals in the name of the parameter that a field describes
+// may add to a sum in it.
+func (m *matcher) signalsOfName(number int) (most int) {
+	if number == 0 || m.fields[number-1].Surface != toolmark.SurfaceParameterName {
+		return 0
+	}
+	for i := len(m.matches) - 1; i >= 0 && m.matches[i].Field >= number-1; i-- {
+		if m.matches[i].Field == number-1 {
+			most += max(m.matches[i].Rule.Weight/2, 0)
 		}
 	}
-	return most, false
+	return most
 }
 
 // sight takes the sentences in which an alternative of a signal matches into the
@@ -101,6 +107,7 @@ func (m *matcher) sight(alt *alternative) {
 	r := alt.rule
 	wanted := func(sentence int) bool { return !m.sighted[sighting{r.index, sentence}] }
 	m.text.eachMatch(alt, SpanSentence, wanted, func(x match) bool {
+		m.text.any = true
 		at := sighting{r.index, m.text.sentenceAt(x.start)}
 		if m.sighted[at] || m.text.excused(alt.unless, x) || m.text.excused(r.unless, x) {
 			return true

@@ -82,11 +82,7 @@ func checkRules(s *Scanner, sub *subject, stop func() bool) bool {
 	if len(sub.fields) < len(sub.collected) {
 		return false // checkText did not get that far, and said so
 	}
-	least := MediumScore
-	if s.more != nil {
-		least = 0 // signals of both count together
-	}
-	matches, finished := s.rules.MatchScored(sub.fields, least, stop)
+	matches, finished := sub.memory.Match(sub.fields, stop)
 	if s.more != nil && finished {
 		var own []rule.Match
 		own, finished = s.more.Match(sub.fields, stop)
@@ -105,6 +101,14 @@ func checkRules(s *Scanner, sub *subject, stop func() bool) bool {
 		sub.poisoning(matches, score)
 	}
 	return finished
+}
+
+// least is the least sum of signals that matters.
+func (s *Scanner) least() int {
+	if s.more != nil {
+		return 0 // signals of both count together
+	}
+	return MediumScore
 }
 
 // poisoning makes the finding of matches, the worst first, signals last.

@@ -23,6 +23,7 @@ type subject struct {
 	asked bool // for JSON faults
 
 	texts     *texts
+	memory    *rule.Memory
 	collected []field
 	prose     []int        // those of collected that are no names
 	batch     *atr.Batch   // of all tools, by index; nil: the pack is asked for this one alone
@@ -42,12 +43,12 @@ type check struct {
 func (s *Scanner) subjects(req Request, others []toolmark.OtherServer) []*subject {
 	m := req.Manifest
 	names := shadow.NewNames(m.Tools, others)
-	texts := newTexts()
+	texts, memory := newTexts(), s.rules.Memory(s.least())
 	subjects := make([]*subject, 0, len(m.Tools)+1)
 	for i := range m.Tools {
 		subjects = append(subjects, &subject{
 			name: m.Tools[i].Name, index: i, tree: m.Tools[i].Tree, tool: &m.Tools[i],
-			names: names, texts: texts, scope: req.Scope, asked: req.Faults,
+			names: names, texts: texts, memory: memory, scope: req.Scope, asked: req.Faults,
 		})
 	}
 	if req.Scope == toolmark.ScopeAll {
@@ -55,7 +56,7 @@ func (s *Scanner) subjects(req Request, others []toolmark.OtherServer) []*subjec
 		c.server(m)
 		if len(c.fields) > 0 {
 			subjects = append(subjects, &subject{
-				name: toolmark.WholeList, index: -1, names: names, texts: texts, scope: req.Scope, collected: c.fields,
+				name: toolmark.WholeList, index: -1, names: names, texts: texts, memory: memory, scope: req.Scope, collected: c.fields,
 			})
 		}
 	}
