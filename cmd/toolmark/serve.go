@@ -231,7 +231,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags) (err error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", f.addr)
 	if err != nil {
-		return &toolmark.Error{Code: toolmark.ErrCannotStart, Message: "cannot listen on " + f.addr, Err: err}
+		return &toolmark.Error{Code: toolmark.ErrCannotStart, Message: "cannot listen on " + f.addr + "; name another address with --addr", Err: err}
 	}
 	if err := p.greet(ctx, f, service, ln.Addr()); err != nil {
 		return errors.Join(err, ln.Close())
