@@ -4,7 +4,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o /out/toolmark ./cmd/toolmark \
+RUN CGO_ENABLED=0 go build -trimpath -pgo=cmd/toolmark/serve.pgo -ldflags '-s -w' -o /out/toolmark ./cmd/toolmark \
  && mkdir -p /out/data \
  && XDG_CACHE_HOME=/out/cache /out/toolmark rules update
 

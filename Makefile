@@ -7,7 +7,7 @@ SHARED ?= ../shared
 BODIES ?= 200000
 FUZZTIME ?= 30s
 
-.PHONY: help run demo build test test-real check bench eval fuzz oracle generate clean
+.PHONY: help run demo build release test test-real check bench eval fuzz oracle generate clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,6 +20,9 @@ demo: build ## build, then scan a real MCP server (the bundled example where the
 
 build: ## build bin/toolmark
 	go build -trimpath -o $(BIN) ./cmd/toolmark
+
+release: ## build bin/toolmark as the image has it, with the profile of a loaded service: faster scans, a slower build
+	go build -trimpath -pgo=cmd/toolmark/serve.pgo -o $(BIN) ./cmd/toolmark
 
 # Tests need PostgreSQL: the script installs it where it is missing (root, apt-get) and
 # starts a private cluster on a Unix socket; it says what to install where it cannot.
@@ -35,7 +38,7 @@ test-real: build ## real MCP servers from npm, and the official conformance suit
 check: ## what a change must pass before it is sent
 	./scripts/check.sh
 
-bench: build ## measure everything that is promised; writes docs/performance.md
+bench: release ## measure everything that is promised; writes docs/performance.md
 	url="$${TOOLMARK_TEST_POSTGRES:-$$(./scripts/postgres.sh start)}"; \
 	  TOOLMARK_SHARED="$(SHARED)" TOOLMARK_TEST_POSTGRES="$$url" go run ./internal/bench -check -write docs/performance.md
 
