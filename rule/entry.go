@@ -388,16 +388,6 @@ func (e *entry) secondByte() byte {
 	return second.text[0]
 }
 
-// previousByte gives the byte with which the word before the key ends, 0 where there
-// is none.
-func (e *entry) previousByte() byte {
-	if e.rarest == 0 {
-		return 0
-	}
-	previous := e.parts[e.rarest-1].text
-	return previous[len(previous)-1]
-}
-
 func (p *part) quote(b *strings.Builder, turkish bool) {
 	if !turkish && !strings.ContainsAny(p.source, "ßẞ’'İı") {
 		b.WriteString(regexp.QuoteMeta(p.source))

@@ -112,8 +112,16 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 // Ctrl-C ends a run that waits for its input.
 func TestRunInterrupted(t *testing.T) {
 	old, _ := writeLists(t, 0)
-	for _, args := range [][]string{{"scan", "-"}, {"pin", "-"}, {"pin", "--lines"}, {"scan", "--lines"}, {"text"},
-		{"lock", "-", "--name", "a", "--yes"}, {"diff", "-", old}, {"changelog", old, "-"}} {
+	for _, args := range [][]string{
+		{"scan", "-"},
+		{"pin", "-"},
+		{"pin", "--lines"},
+		{"scan", "--lines"},
+		{"text"},
+		{"lock", "-", "--name", "a", "--yes"},
+		{"diff", "-", old},
+		{"changelog", old, "-"},
+	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		r, w := io.Pipe()
 		time.AfterFunc(20*time.Millisecond, cancel)
