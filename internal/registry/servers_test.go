@@ -721,10 +721,16 @@ func TestCheckIsNow(t *testing.T) {
 	var once sync.Once
 	w.world.mu.Lock()
 	w.world.before = func() { // after the list was read
+		first := false
 		once.Do(func() {
+			first = true
 			close(reading)
 			<-goOn
 		})
+		if !first {
+			// As a real probe does, it takes longer than those who wait look away.
+			time.Sleep(300 * time.Millisecond)
+		}
 		w.pass(time.Second)
 	}
 	w.world.mu.Unlock()
@@ -738,15 +744,21 @@ func TestCheckIsNow(t *testing.T) {
 	<-reading
 	w.world.fail(someURL, toolmark.ErrCannotConnect, "killed")
 	const crowd = 8
+	var asking sync.WaitGroup
+	asking.Add(crowd)
 	for range crowd {
 		group.Go(func() {
+			asking.Done()
 			i, err := w.CheckServer(t.Context(), caller, s.ID)
 			if err != nil || i.Status != registry.Unreachable {
 				t.Errorf("%+v (%v)", i, err)
 			}
 		})
 	}
-	time.Sleep(50 * time.Millisecond) // the crowd waits
+	// Whoever asks after the reading goes on may rightly want one of his own, so all of
+	// them must have asked, on a busy machine too.
+	asking.Wait()
+	time.Sleep(300 * time.Millisecond)
 	close(goOn)
 	group.Wait()
 	if n := w.world.count(); n > 2+crowd/2 {
