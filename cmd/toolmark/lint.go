@@ -121,7 +121,7 @@ func (p *program) lint(cmd *cobra.Command, args []string, f *lintFlags) error {
 		if s.isLive() && f.hold > 0 && failed == nil {
 			in.Live, failed = p.hold(cmd.Context(), s, f)
 		}
-		if in.Packages, err = projectVersions(f.project, m.Server.Name, cmd.Flags().Changed("project")); err != nil {
+		if in.Packages, err = p.projectVersions(f.project, m.Server.Name, cmd.Flags().Changed("project")); err != nil {
 			return err
 		}
 		if out.Report, err = lintReport(cmd.Context(), rules, p, in); err != nil {

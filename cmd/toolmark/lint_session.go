@@ -252,19 +252,19 @@ var projectFiles = []string{"server.json", "package.json"}
 
 // projectVersions reads the versions that a project's files name. A package.json counts
 // only where it is the server's own: the folder may be any, unless it was named.
-func projectVersions(folder, serverName string, named bool) ([]lint.Package, error) {
+func (p *program) projectVersions(folder, serverName string, named bool) ([]lint.Package, error) {
 	if folder == "" {
 		return nil, nil
 	}
 	var list []lint.Package
 	for _, name := range projectFiles {
 		path := filepath.Join(folder, name)
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		data, err := p.readBytes(path, maxFile)
 		if err != nil {
-			return nil, openError(path, err)
+			return nil, err
 		}
 		var project struct {
 			Name         string         `json:"name"`
